@@ -7,7 +7,7 @@
 #include <memory>
 #include <random>
 
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 #include "spmvpack/generators/matrix_build.hpp"

@@ -20,7 +20,7 @@
 #include "bench/device_memory.hpp"
 #include "bench/sample.hpp"
 #include "placement.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "upload.hpp"
 

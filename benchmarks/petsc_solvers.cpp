@@ -24,8 +24,8 @@
 #include <vector>
 
 #include "bench/suite.hpp"
-#include "spmvpack/container/error.hpp"
-#include "spmvpack/container/timing.hpp"
+#include "spmvpack/container/base/error.hpp"
+#include "spmvpack/container/multiply/timing.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/gpu_loader/device.hpp"

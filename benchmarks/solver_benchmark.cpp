@@ -25,7 +25,7 @@
 #include "bench/scratch.hpp"
 #include "bench/suite.hpp"
 #include "solver/bicgstab.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"

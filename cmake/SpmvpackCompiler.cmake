@@ -29,7 +29,7 @@ function(spmvpack_set_options target)
   if(NOT CMAKE_CXX_STANDARD)  # an enclosing build may want a newer one
     set_target_properties(${target} PROPERTIES CXX_STANDARD 20)
   endif()
-  # Shared libraries export what SPMVPACK_EXPORT marks (container/export.hpp); static ones can become a part of others.
+  # Shared libraries export what SPMVPACK_EXPORT marks (container/base/export.hpp); static ones can become a part of others.
   set_target_properties(${target} PROPERTIES
     CXX_EXTENSIONS OFF CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON POSITION_INDEPENDENT_CODE ON
     CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)

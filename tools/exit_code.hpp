@@ -3,7 +3,7 @@
 #include <csignal>
 #include <string_view>
 
-#include "spmvpack/container/error.hpp"
+#include "spmvpack/container/base/error.hpp"
 
 namespace spmvpack::tools {
 

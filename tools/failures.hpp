@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "spmvpack/container/error.hpp"
+#include "spmvpack/container/base/error.hpp"
 
 namespace spmvpack::tools {
 

@@ -1,7 +1,7 @@
 #pragma once
 /// What the commands that print JSON share.
 
-#include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/file/contents.hpp"
 #include "spmvpack/json/json.hpp"
 
 namespace spmvpack::tools {

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <limits>
 
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 
 namespace spmvpack::tools {
 namespace {

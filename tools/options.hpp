@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "spmvpack/container/types.hpp"
+#include "spmvpack/container/base/types.hpp"
 
 namespace spmvpack::tools {
 

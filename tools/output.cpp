@@ -12,8 +12,8 @@
 #include <system_error>
 
 #include "progress.hpp"
-#include "spmvpack/container/file_io.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
+#include "spmvpack/container/file/file_io.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::tools {

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "spmvpack/container/contents.hpp"
-#include "spmvpack/container/error.hpp"
+#include "spmvpack/container/base/error.hpp"
+#include "spmvpack/container/file/contents.hpp"
 
 namespace spmvpack::tools {
 

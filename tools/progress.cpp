@@ -12,7 +12,7 @@
 #include <string>
 
 #include "exit_code.hpp"
-#include "spmvpack/container/file_io.hpp"
+#include "spmvpack/container/file/file_io.hpp"
 
 namespace spmvpack::tools {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 
 namespace spmvpack::tools {
 

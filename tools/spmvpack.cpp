@@ -18,9 +18,9 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "progress.hpp"
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/parallel.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "suggestion.hpp"
 #include "version.hpp"
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "spmvpack/container/error.hpp"
+#include "spmvpack/container/base/error.hpp"
 
 namespace spmvpack::tools {
 

@@ -5,8 +5,8 @@
 #include <zstd.h>
 
 #include "build_facts.hpp"
-#include "spmvpack/container/format.hpp"
-#include "spmvpack/container/instruction_set.hpp"
+#include "spmvpack/container/base/instruction_set.hpp"
+#include "spmvpack/container/file/format.hpp"
 #include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 

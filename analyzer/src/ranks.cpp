@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "spmvpack/container/base/memory.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
-#include "spmvpack/container/memory.hpp"
 
 namespace spmvpack::analyzer {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/file/writer.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/writer.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/payback.hpp"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "spmvpack/analyzer/report.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/payback.hpp"
 

@@ -11,9 +11,9 @@
 #include <span>
 #include <utility>
 
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/parallel.hpp"
-#include "spmvpack/container/shared_bits.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/container/base/shared_bits.hpp"
 
 namespace spmvpack::analyzer {
 namespace {

@@ -23,7 +23,7 @@
 #include "bench/scratch.hpp"
 #include "bench/suite.hpp"
 #include "peers/warm_times.hpp"
-#include "spmvpack/container/instruction_set.hpp"
+#include "spmvpack/container/base/instruction_set.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 #include "spmvpack/sources/read_matrix.hpp"

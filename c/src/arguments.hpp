@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <string>
 
-#include "spmvpack/container/contents.hpp"
-#include "spmvpack/container/multiply.hpp"
-#include "spmvpack/container/reader.hpp"
-#include "spmvpack/container/types.hpp"
+#include "spmvpack/container/base/types.hpp"
+#include "spmvpack/container/file/contents.hpp"
+#include "spmvpack/container/file/reader.hpp"
+#include "spmvpack/container/multiply/multiply.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 #include "spmvpack/spmvpack.h"

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "arguments.hpp"
-#include "spmvpack/container/assemble.hpp"
+#include "spmvpack/container/matrix/assemble.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"

@@ -4,7 +4,7 @@
 #include <exception>
 #include <new>
 
-#include "spmvpack/container/error.hpp"
+#include "spmvpack/container/base/error.hpp"
 #include "spmvpack/spmvpack.h"
 
 namespace spmvpack::c {

@@ -7,9 +7,9 @@
 #include <limits>
 #include <utility>
 
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/file/reader.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/reader.hpp"
 #include "spmvpack/encoder/encode.hpp"
 
 namespace spmvpack::encoder {

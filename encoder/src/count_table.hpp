@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "spmvpack/container/array.hpp"
+#include "spmvpack/container/base/array.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 
 namespace spmvpack::encoder {

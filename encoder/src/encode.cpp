@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/payback.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "tuning.hpp"

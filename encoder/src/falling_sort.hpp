@@ -6,7 +6,7 @@
 #include <limits>
 #include <span>
 
-#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/base/memory.hpp"
 
 namespace spmvpack::encoder {
 

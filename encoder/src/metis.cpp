@@ -9,8 +9,8 @@
 #include <limits>
 #include <mutex>
 
-#include "spmvpack/container/error.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/error.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/encoder/layout.hpp"
 
 namespace spmvpack::encoder {

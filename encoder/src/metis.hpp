@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "spmvpack/container/array.hpp"
-#include "spmvpack/container/csr_matrix.hpp"
-#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/base/array.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/matrix/csr_matrix.hpp"
 
 namespace spmvpack::encoder {
 

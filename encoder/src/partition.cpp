@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "metis.hpp"
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 
 namespace spmvpack::encoder {
 namespace {

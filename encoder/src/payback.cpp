@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 
 namespace spmvpack::encoder {
 namespace {

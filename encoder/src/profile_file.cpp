@@ -9,10 +9,10 @@
 #include <set>
 #include <utility>
 
-#include "spmvpack/container/file_io.hpp"
+#include "spmvpack/container/base/text.hpp"
+#include "spmvpack/container/file/file_io.hpp"
 #include "spmvpack/container/layouts/bitflag.hpp"
 #include "spmvpack/container/layouts/csell.hpp"
-#include "spmvpack/container/text.hpp"
 #include "spmvpack/json/json.hpp"
 
 namespace spmvpack::encoder {

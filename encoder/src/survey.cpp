@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "count_table.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 
 namespace spmvpack::encoder {
 namespace {

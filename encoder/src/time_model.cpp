@@ -10,7 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "spmvpack/encoder/profile_file.hpp"
 #include "spmvpack/encoder/x_traffic.hpp"
 #include "spmvpack/launch_rules/prefetch.hpp"

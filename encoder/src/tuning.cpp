@@ -7,8 +7,8 @@
 #include <exception>
 #include <utility>
 
-#include "spmvpack/container/reader.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
+#include "spmvpack/container/file/reader.hpp"
 #include "strategies/strategies.hpp"
 
 namespace spmvpack::encoder {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "count_table.hpp"
-#include "spmvpack/container/parallel.hpp"
-#include "spmvpack/container/shared_bits.hpp"
+#include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/container/base/shared_bits.hpp"
 
 namespace spmvpack::encoder {
 namespace {

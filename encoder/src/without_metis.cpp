@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "metis.hpp"
-#include "spmvpack/container/error.hpp"
+#include "spmvpack/container/base/error.hpp"
 #include "spmvpack/encoder/layout.hpp"
 
 namespace spmvpack::encoder {

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "spmvpack/container/array.hpp"
-#include "spmvpack/container/parallel.hpp"
-#include "spmvpack/container/shared_bits.hpp"
+#include "spmvpack/container/base/array.hpp"
+#include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/container/base/shared_bits.hpp"
 
 namespace spmvpack::encoder {
 namespace {

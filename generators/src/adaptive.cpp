@@ -6,8 +6,8 @@
 #include <cmath>
 #include <optional>
 
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 
 namespace spmvpack::generators {
 namespace {

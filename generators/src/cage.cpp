@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <span>
 
-#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/base/memory.hpp"
 
 namespace spmvpack::generators {
 namespace {

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "option_number.hpp"
-#include "spmvpack/container/text.hpp"
-#include "spmvpack/container/types.hpp"
+#include "spmvpack/container/base/text.hpp"
+#include "spmvpack/container/base/types.hpp"
 
 namespace spmvpack::generators {
 

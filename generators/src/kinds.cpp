@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "option_number.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "spmvpack/generators/adaptive.hpp"
 #include "spmvpack/generators/block_mesh.hpp"
 #include "spmvpack/generators/cage.hpp"

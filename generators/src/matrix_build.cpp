@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "row_pieces.hpp"
-#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/base/memory.hpp"
 
 namespace spmvpack::generators {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "option_number.hpp"
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "spmvpack/generators/random.hpp"
 
 namespace spmvpack::generators {

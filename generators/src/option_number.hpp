@@ -6,8 +6,8 @@
 #include <limits>
 #include <string_view>
 
-#include "spmvpack/container/text.hpp"
-#include "spmvpack/container/types.hpp"
+#include "spmvpack/container/base/text.hpp"
+#include "spmvpack/container/base/types.hpp"
 
 namespace spmvpack::generators {
 

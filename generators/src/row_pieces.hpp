@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/generators/matrix_generator.hpp"
 
 namespace spmvpack::generators {

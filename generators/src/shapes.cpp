@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "random_columns.hpp"
-#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/base/memory.hpp"
 
 namespace spmvpack::generators {
 namespace {

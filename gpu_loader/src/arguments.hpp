@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "spmvpack/container/contents.hpp"
-#include "spmvpack/container/multiply.hpp"
+#include "spmvpack/container/file/contents.hpp"
+#include "spmvpack/container/multiply/multiply.hpp"
 
 namespace spmvpack::gpu_loader {
 

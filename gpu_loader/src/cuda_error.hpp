@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "spmvpack/container/error.hpp"
+#include "spmvpack/container/base/error.hpp"
 
 namespace spmvpack::gpu_loader {
 

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <string_view>
 
-#include "spmvpack/container/error.hpp"
+#include "spmvpack/container/base/error.hpp"
 
 namespace spmvpack::gpu_loader {
 

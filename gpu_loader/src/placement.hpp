@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "spmvpack/container/contents.hpp"
-#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/file/contents.hpp"
 
 namespace spmvpack::gpu_loader {
 

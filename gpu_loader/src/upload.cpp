@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "cuda_error.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 
 namespace spmvpack::gpu_loader {
 namespace {

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "layouts/registry.hpp"
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/parallel.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/container/base/text.hpp"
 
 namespace spmvpack::host_loader {
 namespace {

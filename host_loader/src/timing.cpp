@@ -6,8 +6,8 @@
 #include <fstream>
 #include <memory>
 
-#include "spmvpack/container/parallel.hpp"
-#include "spmvpack/container/reader.hpp"
+#include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/container/file/reader.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 
 namespace spmvpack::host_loader {

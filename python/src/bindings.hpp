@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "spmvpack/container/multiply.hpp"
-#include "spmvpack/container/reader.hpp"
+#include "spmvpack/container/file/reader.hpp"
+#include "spmvpack/container/multiply/multiply.hpp"
 
 namespace spmvpack::python {
 

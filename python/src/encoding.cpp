@@ -8,8 +8,8 @@
 
 #include "bindings.hpp"
 #include "spmvpack/analyzer/report.hpp"
-#include "spmvpack/container/assemble.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
+#include "spmvpack/container/matrix/assemble.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/gpu_loader/device.hpp"

@@ -1,7 +1,7 @@
 // The module spmvpack._native: the libraries as Python sees them. What users meet is python/spmvpack/.
 
 #include "bindings.hpp"
-#include "spmvpack/container/error.hpp"
+#include "spmvpack/container/base/error.hpp"
 
 namespace spmvpack::python {
 namespace {

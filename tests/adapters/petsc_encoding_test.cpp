@@ -12,7 +12,7 @@
 
 #include "catch.hpp"
 #include "encoding.hpp"
-#include "spmvpack/container/error.hpp"
+#include "spmvpack/container/base/error.hpp"
 
 namespace spmvpack::test {
 namespace {

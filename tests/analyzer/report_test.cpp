@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "catch.hpp"
+#include "spmvpack/container/file/reader.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
-#include "spmvpack/container/reader.hpp"
 #include "spmvpack/encoder/encode.hpp"
 
 using namespace spmvpack;

@@ -20,15 +20,15 @@
 #include <tuple>
 
 #include "catch.hpp"
-#include "checksum.hpp"
 #include "containers.hpp"
 #include "edited.hpp"
+#include "file/checksum.hpp"
+#include "file/section_rules.hpp"
 #include "matrices.hpp"
-#include "section_rules.hpp"
+#include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
-#include "spmvpack/container/multiply.hpp"
-#include "spmvpack/container/parallel.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/multiply/multiply.hpp"
 
 namespace {
 int failure_of_directories = 0;  ///< errno of flushing one; 0: it goes well

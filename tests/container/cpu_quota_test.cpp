@@ -1,6 +1,6 @@
 // What control groups say of processors' time, in trees of files that are made here: no machine need have them.
 
-#include "cpu_quota.hpp"
+#include "base/cpu_quota.hpp"
 
 #include <fstream>
 #include <utility>

@@ -12,7 +12,7 @@
 #include "containers.hpp"
 #include "matrices.hpp"
 #include "products.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 
 namespace spmvpack::test {

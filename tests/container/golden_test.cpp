@@ -16,7 +16,7 @@
 #include "golden_files.hpp"
 #include "products.hpp"
 #include "sanitized.hpp"
-#include "spmvpack/container/multiply.hpp"
+#include "spmvpack/container/multiply/multiply.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 #include "spmvpack/spmvpack.h"

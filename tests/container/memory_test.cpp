@@ -1,6 +1,6 @@
 // From the caller's arrays to a container in memory and back, without a file.
 
-#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/base/memory.hpp"
 
 #include <fmt/format.h>
 
@@ -13,8 +13,8 @@
 #include "containers.hpp"
 #include "matrices.hpp"
 #include "spmvpack/analyzer/report.hpp"
-#include "spmvpack/container/assemble.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/container/matrix/assemble.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 
 namespace spmvpack::test {

@@ -1,6 +1,6 @@
 // Loops on threads: what is called how often, by whom, and what of exceptions becomes.
 
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 
 #include <fmt/format.h>
 #include <sched.h>
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "spmvpack/container/array.hpp"
-#include "spmvpack/container/error.hpp"
+#include "spmvpack/container/base/array.hpp"
+#include "spmvpack/container/base/error.hpp"
 
 namespace spmvpack::test {
 namespace {

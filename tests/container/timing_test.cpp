@@ -1,6 +1,6 @@
 // The protocol of timings, by a clock that only the runs move.
 
-#include "spmvpack/container/timing.hpp"
+#include "spmvpack/container/multiply/timing.hpp"
 
 #include "catch.hpp"
 

@@ -1,6 +1,6 @@
 // What amb decides from counts that no matrix needs to have.
 
-#include "layouts/amb_rules.hpp"
+#include "layouts/amb/amb_rules.hpp"
 
 #include <string_view>
 

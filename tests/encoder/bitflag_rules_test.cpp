@@ -1,6 +1,6 @@
 // What bitflag decides from counts that no matrix needs to have.
 
-#include "layouts/bitflag_rules.hpp"
+#include "layouts/bitflag/bitflag_rules.hpp"
 
 #include "catch.hpp"
 

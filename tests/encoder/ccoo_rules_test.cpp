@@ -1,6 +1,6 @@
 // What ccoo decides from counts that no matrix needs to have.
 
-#include "layouts/ccoo_rules.hpp"
+#include "layouts/ccoo/ccoo_rules.hpp"
 
 #include <array>
 #include <string_view>

@@ -1,6 +1,6 @@
 // What csell decides from counts that no matrix needs to have.
 
-#include "layouts/csell_rules.hpp"
+#include "layouts/csell/csell_rules.hpp"
 
 #include <string_view>
 #include <vector>

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "containers.hpp"
-#include "layouts/pkt_packets.hpp"
+#include "layouts/pkt/packets.hpp"
 #include "matrices.hpp"
 #include "products.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"

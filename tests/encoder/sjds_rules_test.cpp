@@ -1,6 +1,6 @@
 // What sjds decides from counts that no matrix needs to have.
 
-#include "layouts/sjds_rules.hpp"
+#include "layouts/sjds/sjds_rules.hpp"
 
 #include <string_view>
 #include <vector>

@@ -14,7 +14,7 @@
 #include "catch.hpp"
 #include "containers.hpp"
 #include "matrices.hpp"
-#include "spmvpack/container/file_io.hpp"
+#include "spmvpack/container/file/file_io.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/launch_rules/ccoo.hpp"

@@ -1,15 +1,14 @@
 // csr's multiply with row pointers of 64 bits, which files have from 2^31 nonzeros on: more than a test has room for.
 
-#include "layouts/csr_rows.hpp"
-
 #include <numeric>
 
 #include "catch.hpp"
+#include "layouts/csr/rows.hpp"
 #include "matrices.hpp"
 #include "orders/csr.hpp"
 #include "products.hpp"
 #if SPMVPACK_HAS_V3
-#include "layouts/csr_v3.hpp"
+#include "layouts/csr/v3.hpp"
 #endif
 
 namespace spmvpack::test {

@@ -28,7 +28,7 @@
 #include "orders/sjds.hpp"
 #include "products.hpp"
 #include "sjds_cases.hpp"
-#include "spmvpack/container/instruction_set.hpp"
+#include "spmvpack/container/base/instruction_set.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
 #include "spmvpack/container/layouts/sjds.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"

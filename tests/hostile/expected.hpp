@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "spmvpack/container/file/reader.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
-#include "spmvpack/container/multiply.hpp"
-#include "spmvpack/container/reader.hpp"
+#include "spmvpack/container/multiply/multiply.hpp"
 
 namespace spmvpack::test::hostile {
 

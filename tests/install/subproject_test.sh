@@ -19,7 +19,7 @@ configure() {
 files() { (cd "$1" && find . -not -type d | sort); }
 
 # What the compiler is told of a file of ours.
-commands() { ninja -C "$1" -t commands | grep 'container/src/reader.cpp'; }
+commands() { ninja -C "$1" -t commands | grep 'container/src/file/reader.cpp'; }
 
 step "What the parent chose"
 configure static -DCMAKE_CXX_STANDARD=23

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "spmvpack/container/csr_matrix.hpp"
+#include "spmvpack/container/matrix/csr_matrix.hpp"
 
 namespace spmvpack::test {
 

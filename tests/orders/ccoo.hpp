@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "orders/tree.hpp"
-#include "spmvpack/container/csr_matrix.hpp"
+#include "spmvpack/container/matrix/csr_matrix.hpp"
 
 namespace spmvpack::test {
 

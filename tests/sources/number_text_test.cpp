@@ -10,7 +10,7 @@
 
 #include "catch.hpp"
 #include "sanitized.hpp"
-#include "spmvpack/container/types.hpp"
+#include "spmvpack/container/base/types.hpp"
 
 using namespace spmvpack;
 using namespace spmvpack::sources;

@@ -19,7 +19,7 @@
 #include "source/inflate.hpp"
 #include "source/source_name.hpp"
 #include "source/text_source.hpp"
-#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/base/memory.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
 

@@ -12,7 +12,7 @@
 #include "memory_stream.hpp"
 #include "sanitized.hpp"
 #include "source/inflate.hpp"
-#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/base/memory.hpp"
 #include "text/text_batches.hpp"
 
 using namespace spmvpack;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "products.hpp"
-#include "spmvpack/container/multiply.hpp"
+#include "spmvpack/container/multiply/multiply.hpp"
 
 namespace spmvpack::test {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "spmvpack/container/reader.hpp"
-#include "spmvpack/container/writer.hpp"
+#include "spmvpack/container/file/reader.hpp"
+#include "spmvpack/container/file/writer.hpp"
 #include "spmvpack/encoder/encode.hpp"
 
 namespace spmvpack::test {

@@ -7,7 +7,7 @@
 
 #include "catch.hpp"
 #include "containers.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "spmvpack/sources/matrix_market.hpp"
 
 namespace spmvpack::test {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "sanitized.hpp"
-#include "spmvpack/container/csr_matrix.hpp"
+#include "spmvpack/container/matrix/csr_matrix.hpp"
 
 namespace spmvpack::test {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "spmvpack/container/csr_matrix.hpp"
+#include "spmvpack/container/matrix/csr_matrix.hpp"
 
 namespace spmvpack::test {
 

@@ -15,7 +15,7 @@
 #include "output.hpp"
 #include "progress.hpp"
 #include "short_text.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "spmvpack/sources/matrix_market.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
 #include "suggestion.hpp"

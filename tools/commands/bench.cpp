@@ -17,7 +17,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "progress.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/gpu_loader/device.hpp"

@@ -5,7 +5,7 @@
 #include "bench/summary.hpp"
 #include "commands/bench_output.hpp"
 #include "csv.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 
 namespace spmvpack::tools {
 

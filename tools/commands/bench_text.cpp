@@ -4,8 +4,8 @@
 #include "commands/bench_output.hpp"
 #include "output.hpp"
 #include "short_text.hpp"
-#include "spmvpack/container/error.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/error.hpp"
+#include "spmvpack/container/base/text.hpp"
 
 namespace spmvpack::tools {
 

@@ -16,9 +16,9 @@
 #include "commands/encoding.hpp"
 #include "commands/tuning.hpp"
 #include "output.hpp"
-#include "spmvpack/container/file_io.hpp"
-#include "spmvpack/container/parallel.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/container/base/text.hpp"
+#include "spmvpack/container/file/file_io.hpp"
 #include "spmvpack/encoder/profile_file.hpp"
 
 namespace spmvpack::tools {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "spmvpack/container/progress.hpp"
+#include "spmvpack/container/base/progress.hpp"
 
 namespace spmvpack::tools {
 

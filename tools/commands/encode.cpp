@@ -13,7 +13,7 @@
 #include "commands/tuning.hpp"
 #include "options.hpp"
 #include "output.hpp"
-#include "spmvpack/container/share.hpp"
+#include "spmvpack/container/file/share.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
 

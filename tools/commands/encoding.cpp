@@ -11,7 +11,7 @@
 #include "commands/tuning.hpp"
 #include "options.hpp"
 #include "output.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "spmvpack/encoder/payback.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "suggestion.hpp"

@@ -1,7 +1,7 @@
 #include "commands/encoding_json.hpp"
 
 #include "json.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 
 namespace spmvpack::tools {

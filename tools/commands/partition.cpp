@@ -8,7 +8,7 @@
 #include "options.hpp"
 #include "output.hpp"
 #include "short_text.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 
 namespace spmvpack::tools {
 

@@ -7,7 +7,7 @@
 
 #include "json.hpp"
 #include "short_text.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 
 namespace spmvpack::tools {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "csv.hpp"
 #include "short_text.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 
 namespace spmvpack::tools {
 namespace {

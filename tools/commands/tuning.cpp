@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <boost/program_options/value_semantic.hpp>
 
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/gpu_loader/timing.hpp"

@@ -9,9 +9,9 @@
 
 #include "commands/command.hpp"
 #include "output.hpp"
-#include "spmvpack/container/reader.hpp"
-#include "spmvpack/container/share.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
+#include "spmvpack/container/file/reader.hpp"
+#include "spmvpack/container/file/share.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::tools {

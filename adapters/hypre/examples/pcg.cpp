@@ -31,7 +31,7 @@
 #include <string>
 #include <vector>
 
-#include "spmvpack/container/assemble.hpp"
+#include "spmvpack/container/matrix/assemble.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "spmvpack/container/multiply.hpp"
+#include "spmvpack/container/multiply/multiply.hpp"
 #include "spmvpack/encoder/tune.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 

@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "spmvpack/container/assemble.hpp"
-#include "spmvpack/container/instruction_set.hpp"
+#include "spmvpack/container/base/instruction_set.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/matrix/assemble.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "spmvpack/container/csr_matrix.hpp"
-#include "spmvpack/container/reader.hpp"
+#include "spmvpack/container/file/reader.hpp"
+#include "spmvpack/container/matrix/csr_matrix.hpp"
 #include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/encoder/tune.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"

@@ -4,7 +4,7 @@
 #include <exception>
 #include <new>
 
-#include "spmvpack/container/error.hpp"
+#include "spmvpack/container/base/error.hpp"
 #include "versions.hpp"
 
 namespace spmvpack::petsc {

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 
 namespace spmvpack::petsc {
 namespace {

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "spmvpack/container/format.hpp"
-#include "spmvpack/container/reader.hpp"
-#include "spmvpack/container/share.hpp"
+#include "spmvpack/container/file/format.hpp"
+#include "spmvpack/container/file/reader.hpp"
+#include "spmvpack/container/file/share.hpp"
 #include "types.hpp"
 
 namespace spmvpack::petsc {

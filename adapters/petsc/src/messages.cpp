@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "gather.hpp"
-#include "spmvpack/container/error.hpp"
+#include "spmvpack/container/base/error.hpp"
 
 namespace spmvpack::petsc {
 namespace {

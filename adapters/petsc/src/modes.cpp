@@ -12,7 +12,7 @@
 #include "errors.hpp"
 #include "exchange.hpp"
 #include "helper.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "types.hpp"
 
 namespace spmvpack::petsc {

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "errors.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "spmvpack/host_loader/timing.hpp"
 #include "types.hpp"
 

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "spmvpack/container/export.hpp" /* a macro */
+#include "spmvpack/container/base/export.hpp" /* a macro */
 
 /* C lets an enumeration hold any int, and a mistaken one gets an error here; with this, C++ does so as well. */
 #ifdef __cplusplus

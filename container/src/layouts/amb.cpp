@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/amb_check.hpp"
 #include "spmvpack/container/layouts/amb_entries.hpp"
-#include "spmvpack/container/parallel.hpp"
 #include "stored_zeros.hpp"
 #include "unpacking.hpp"
 #include "violations.hpp"

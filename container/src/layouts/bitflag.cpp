@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <atomic>
 
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/bitflag_check.hpp"
 #include "spmvpack/container/layouts/bitflag_entries.hpp"
-#include "spmvpack/container/parallel.hpp"
 #include "violations.hpp"
 
 namespace spmvpack::layouts::bitflag {

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <vector>
 
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/ccoo_check.hpp"
-#include "spmvpack/container/parallel.hpp"
 #include "unpacking.hpp"
 #include "violations.hpp"
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/coo_check.hpp"
-#include "spmvpack/container/parallel.hpp"
 #include "violations.hpp"
 
 namespace spmvpack::layouts::coo {

@@ -6,8 +6,8 @@
 #include <bit>
 #include <span>
 
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/csell_check.hpp"
-#include "spmvpack/container/parallel.hpp"
 #include "unpacking.hpp"
 #include "violations.hpp"
 

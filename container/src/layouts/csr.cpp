@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 
 namespace spmvpack::layouts::csr {
 namespace {

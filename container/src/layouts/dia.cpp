@@ -1,5 +1,5 @@
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/dia_check.hpp"
-#include "spmvpack/container/parallel.hpp"
 #include "stored_zeros.hpp"
 #include "unpacking.hpp"
 #include "violations.hpp"

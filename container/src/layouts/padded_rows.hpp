@@ -7,9 +7,9 @@
 #include <atomic>
 #include <optional>
 
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
 #include "spmvpack/container/layouts/padded_rows_check.hpp"
-#include "spmvpack/container/parallel.hpp"
 #include "unpacking.hpp"
 #include "violations.hpp"
 

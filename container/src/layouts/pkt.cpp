@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/pkt_check.hpp"
 #include "spmvpack/container/layouts/pkt_entries.hpp"
-#include "spmvpack/container/parallel.hpp"
 #include "unpacking.hpp"
 #include "violations.hpp"
 

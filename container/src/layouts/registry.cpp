@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "spmvpack/container/base/text.hpp"
 #include "spmvpack/container/layouts/amb.hpp"
 #include "spmvpack/container/layouts/bitflag.hpp"
 #include "spmvpack/container/layouts/ccoo.hpp"
@@ -17,7 +18,6 @@
 #include "spmvpack/container/layouts/pkt.hpp"
 #include "spmvpack/container/layouts/sell.hpp"
 #include "spmvpack/container/layouts/sjds.hpp"
-#include "spmvpack/container/text.hpp"
 
 namespace spmvpack {
 namespace {

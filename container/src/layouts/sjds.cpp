@@ -4,8 +4,8 @@
 #include <atomic>
 #include <utility>
 
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/sjds_check.hpp"
-#include "spmvpack/container/parallel.hpp"
 #include "unpacking.hpp"
 #include "violations.hpp"
 

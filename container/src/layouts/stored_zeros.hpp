@@ -7,8 +7,8 @@
 #include <cstring>
 #include <span>
 
-#include "spmvpack/container/contents.hpp"
-#include "spmvpack/container/types.hpp"
+#include "spmvpack/container/base/types.hpp"
+#include "spmvpack/container/file/contents.hpp"
 
 namespace spmvpack::layouts {
 

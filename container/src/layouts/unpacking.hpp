@@ -3,9 +3,9 @@
 
 #include <variant>
 
-#include "spmvpack/container/csr_matrix.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/value_slot.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/matrix/csr_matrix.hpp"
 
 namespace spmvpack::layouts {
 

@@ -9,9 +9,9 @@
 #include <span>
 #include <string_view>
 
-#include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/container/file/contents.hpp"
 #include "spmvpack/container/layouts/violation.hpp"
-#include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack::layouts {
 

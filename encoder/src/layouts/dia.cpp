@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "layouts/layouts.hpp"
-#include "spmvpack/container/parallel.hpp"
-#include "spmvpack/container/shared_bits.hpp"
+#include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/container/base/shared_bits.hpp"
 #include "spmvpack/encoder/survey.hpp"
 #include "spmvpack/launch_rules/dia.hpp"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <atomic>
 
-#include "spmvpack/container/parallel.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/launch_rules/long_rows.hpp"
 

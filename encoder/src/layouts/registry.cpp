@@ -4,7 +4,7 @@
 #include <array>
 
 #include "layouts/layouts.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 
 namespace spmvpack::encoder {
 namespace layouts {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "layouts/padded_rows.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/encoder/survey.hpp"
 
 namespace spmvpack::encoder::layouts {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "decide.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
-#include "spmvpack/container/text.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/encoder/value_table.hpp"

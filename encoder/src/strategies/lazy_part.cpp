@@ -6,8 +6,8 @@
 #include <cstring>
 #include <mutex>
 
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 
 namespace spmvpack::encoder {
 namespace strategy {

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "spmvpack/container/array.hpp"
+#include "spmvpack/container/base/array.hpp"
 #include "spmvpack/encoder/layout.hpp"
 
 namespace spmvpack::encoder::strategy {

@@ -1,5 +1,5 @@
-#include "layouts/pkt_packets.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "layouts/pkt/packets.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 #include "strategies/lazy_part.hpp"
 #include "strategies/strategies.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "strategies/strategies.hpp"
 
 namespace spmvpack::encoder {

@@ -10,8 +10,8 @@
 
 #include "falling_sort.hpp"
 #include "layouts/layouts.hpp"
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/encoder/survey.hpp"
 #include "strategies/lazy_part.hpp"
 #include "strategies/strategies.hpp"

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "layouts/layouts.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "spmvpack/encoder/survey.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "strategies/lazy_part.hpp"

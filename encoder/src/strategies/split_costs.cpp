@@ -5,12 +5,12 @@
 #include <atomic>
 
 #include "decide.hpp"
-#include "layouts/bitflag_chunks.hpp"
-#include "layouts/bitflag_rules.hpp"
+#include "layouts/bitflag/bitflag_rules.hpp"
+#include "layouts/bitflag/chunks.hpp"
 #include "layouts/layouts.hpp"
 #include "layouts/padded_rows.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/csell.hpp"
-#include "spmvpack/container/parallel.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 #include "spmvpack/launch_rules/csell.hpp"

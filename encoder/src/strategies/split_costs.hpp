@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "layouts/layouts.hpp"
-#include "spmvpack/container/csr_matrix.hpp"
+#include "spmvpack/container/matrix/csr_matrix.hpp"
 #include "spmvpack/encoder/layout.hpp"
 
 namespace spmvpack::encoder::strategy {

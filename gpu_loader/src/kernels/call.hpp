@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "device_facts.hpp"
-#include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/file/contents.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
-#include "spmvpack/container/multiply.hpp"
+#include "spmvpack/container/multiply/multiply.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 
 namespace spmvpack::gpu_loader {

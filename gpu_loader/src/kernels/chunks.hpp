@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "spmvpack/container/types.hpp"
+#include "spmvpack/container/base/types.hpp"
 #include "spmvpack/launch_rules/csr.hpp"
 
 namespace spmvpack::gpu_loader::balanced {

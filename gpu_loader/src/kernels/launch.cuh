@@ -9,7 +9,7 @@
 #include "cuda_error.hpp"
 #include "device_facts.hpp"
 #include "kernels/tuning.cuh"
-#include "spmvpack/container/types.hpp"
+#include "spmvpack/container/base/types.hpp"
 
 namespace spmvpack::gpu_loader {
 

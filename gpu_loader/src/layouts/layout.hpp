@@ -10,7 +10,7 @@
 #include "device_facts.hpp"
 #include "kernels/call.hpp"
 #include "layouts/kernel_table.hpp"
-#include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/file/contents.hpp"
 
 namespace spmvpack::gpu_loader {
 

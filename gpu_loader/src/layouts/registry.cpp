@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 
 namespace spmvpack::gpu_loader {
 namespace {

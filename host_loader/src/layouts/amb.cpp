@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "kernels.hpp"
-#include "spmvpack/container/array.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/array.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/launch_rules/host_tasks.hpp"
 
 namespace spmvpack::host_loader::layouts {

@@ -11,8 +11,8 @@
 #include <cstring>
 
 #include "kernels.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/ccoo_entries.hpp"
-#include "spmvpack/container/parallel.hpp"
 
 namespace spmvpack::host_loader::layouts {
 namespace {

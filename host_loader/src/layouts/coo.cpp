@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "kernels.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/launch_rules/host_tasks.hpp"
 
 namespace spmvpack::host_loader::layouts {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "spmvpack/container/instruction_set.hpp"
+#include "spmvpack/container/base/instruction_set.hpp"
 
 namespace spmvpack::host_loader::layouts {
 

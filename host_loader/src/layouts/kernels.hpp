@@ -10,10 +10,10 @@
 #include <tuple>
 #include <type_traits>
 
-#include "spmvpack/container/contents.hpp"
-#include "spmvpack/container/instruction_set.hpp"
+#include "spmvpack/container/base/instruction_set.hpp"
+#include "spmvpack/container/file/contents.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
-#include "spmvpack/container/multiply.hpp"
+#include "spmvpack/container/multiply/multiply.hpp"
 
 namespace spmvpack::host_loader {
 

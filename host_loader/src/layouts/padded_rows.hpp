@@ -5,8 +5,8 @@
 #include <array>
 
 #include "kernels.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/padded_rows.hpp"
-#include "spmvpack/container/parallel.hpp"
 #include "spmvpack/launch_rules/host_tasks.hpp"
 #if SPMVPACK_HAS_V3
 #include "eight_lanes.hpp"

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "kernels.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/launch_rules/host_tasks.hpp"
 
 namespace spmvpack::host_loader::layouts {

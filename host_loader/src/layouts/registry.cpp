@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 
 namespace spmvpack::host_loader {

@@ -15,9 +15,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "spmvpack/container/instruction_set.hpp"
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/instruction_set.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 #include "text/plain_lines.hpp"
 
 namespace spmvpack::sources {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "matrix_market/header.hpp"
-#include "spmvpack/container/triplets.hpp"
+#include "spmvpack/container/matrix/triplets.hpp"
 #include "spmvpack/sources/matrix_market.hpp"
 #include "text/number_text.hpp"
 #include "text/text_batches.hpp"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <system_error>
 
-#include "spmvpack/container/format.hpp"
+#include "spmvpack/container/file/format.hpp"
 #include "text/number_text.hpp"
 
 namespace spmvpack::sources {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "spmvpack/container/types.hpp"
+#include "spmvpack/container/base/types.hpp"
 #include "text/text_batches.hpp"
 
 namespace spmvpack::sources {

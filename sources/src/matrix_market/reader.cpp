@@ -11,8 +11,8 @@
 #include "source/source_name.hpp"
 #include "source/text_readers.hpp"
 #include "source/text_source.hpp"
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "spmvpack/sources/matrix_market.hpp"
 
 namespace spmvpack::sources {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "spmvpack/container/file_io.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/container/file/file_io.hpp"
 #include "spmvpack/sources/matrix_market.hpp"
 
 namespace spmvpack::sources {

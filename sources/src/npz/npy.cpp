@@ -10,9 +10,9 @@
 #include <optional>
 #include <utility>
 
-#include "spmvpack/container/error.hpp"
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/error.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/text.hpp"
 
 namespace spmvpack::sources {
 namespace {

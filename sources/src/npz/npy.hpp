@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "spmvpack/container/array.hpp"
-#include "spmvpack/container/parallel.hpp"
-#include "spmvpack/container/types.hpp"
+#include "spmvpack/container/base/array.hpp"
+#include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/container/base/types.hpp"
 
 namespace spmvpack::sources {
 

@@ -14,9 +14,9 @@
 #include "npz/npy.hpp"
 #include "source/archive.hpp"
 #include "source/source_name.hpp"
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/text.hpp"
-#include "spmvpack/container/triplets.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/text.hpp"
+#include "spmvpack/container/matrix/triplets.hpp"
 #include "text/text_batches.hpp"
 
 namespace spmvpack::sources {

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "text/number_text.hpp"
 
 namespace spmvpack::sources {

@@ -6,7 +6,7 @@
 #include <array>
 #include <charconv>
 
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "text/number_text.hpp"
 
 namespace spmvpack::sources {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "rutherford_boeing/fortran_format.hpp"
-#include "spmvpack/container/types.hpp"
+#include "spmvpack/container/base/types.hpp"
 #include "text/text_batches.hpp"
 
 namespace spmvpack::sources {

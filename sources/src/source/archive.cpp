@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "source/source_name.hpp"
-#include "spmvpack/container/array.hpp"
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/array.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "text/number_text.hpp"
 
 namespace spmvpack::sources {

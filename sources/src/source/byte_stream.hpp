@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "spmvpack/container/error.hpp"
+#include "spmvpack/container/base/error.hpp"
 
 namespace spmvpack::sources {
 

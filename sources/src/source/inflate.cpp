@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "source/archive.hpp"
-#include "spmvpack/container/array.hpp"
-#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/base/array.hpp"
+#include "spmvpack/container/base/memory.hpp"
 
 namespace spmvpack::sources {
 namespace {

@@ -12,11 +12,11 @@
 #include "npz/reader.hpp"
 #include "source/text_readers.hpp"
 #include "source/text_source.hpp"
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/parallel.hpp"
-#include "spmvpack/container/reader.hpp"
-#include "spmvpack/container/share.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/container/base/text.hpp"
+#include "spmvpack/container/file/reader.hpp"
+#include "spmvpack/container/file/share.hpp"
 
 namespace spmvpack::sources {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "spmvpack/container/error.hpp"
+#include "spmvpack/container/base/error.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
 #include "text/number_text.hpp"
 

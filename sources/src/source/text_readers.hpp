@@ -5,7 +5,7 @@
 #include <string>
 
 #include "source/byte_stream.hpp"
-#include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/file/contents.hpp"
 #include "spmvpack/sources/text_options.hpp"
 #include "text/number_text.hpp"
 

@@ -10,7 +10,7 @@
 #include "source/archive.hpp"
 #include "source/inflate.hpp"
 #include "source/source_name.hpp"
-#include "spmvpack/container/text.hpp"
+#include "spmvpack/container/base/text.hpp"
 #include "text/number_text.hpp"
 
 namespace spmvpack::sources {

@@ -15,7 +15,7 @@
 #include <system_error>
 #include <type_traits>
 
-#include "spmvpack/container/instruction_set.hpp"
+#include "spmvpack/container/base/instruction_set.hpp"
 #include "text/text_batches.hpp"
 
 namespace spmvpack::sources {

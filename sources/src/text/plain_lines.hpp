@@ -12,8 +12,8 @@
 #include <emmintrin.h>
 #endif
 
-#include "spmvpack/container/instruction_set.hpp"
-#include "spmvpack/container/types.hpp"
+#include "spmvpack/container/base/instruction_set.hpp"
+#include "spmvpack/container/base/types.hpp"
 #include "text/number_text.hpp"
 
 namespace spmvpack::sources {

@@ -6,9 +6,9 @@
 #include <cstring>
 #include <utility>
 
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/parallel.hpp"
-#include "spmvpack/container/types.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/container/base/types.hpp"
 
 namespace spmvpack::sources {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "source/byte_stream.hpp"
-#include "spmvpack/container/array.hpp"
+#include "spmvpack/container/base/array.hpp"
 #include "spmvpack/sources/text_options.hpp"
 
 namespace spmvpack::sources {

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "spmvpack/analyzer/report.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
 

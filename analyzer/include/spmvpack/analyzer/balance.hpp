@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "spmvpack/container/csr_matrix.hpp"
-#include "spmvpack/container/export.hpp"
+#include "spmvpack/container/base/export.hpp"
+#include "spmvpack/container/matrix/csr_matrix.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 
 namespace spmvpack::analyzer {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "spmvpack/analyzer/balance.hpp"
-#include "spmvpack/container/export.hpp"
+#include "spmvpack/container/base/export.hpp"
 #include "spmvpack/encoder/partition.hpp"
 
 namespace spmvpack::analyzer {

@@ -11,9 +11,9 @@
 
 #include "spmvpack/analyzer/balance.hpp"
 #include "spmvpack/analyzer/structure.hpp"
-#include "spmvpack/container/contents.hpp"
-#include "spmvpack/container/export.hpp"
-#include "spmvpack/container/progress.hpp"
+#include "spmvpack/container/base/export.hpp"
+#include "spmvpack/container/base/progress.hpp"
+#include "spmvpack/container/file/contents.hpp"
 #include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 

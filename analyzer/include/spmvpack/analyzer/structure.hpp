@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "spmvpack/container/export.hpp"
+#include "spmvpack/container/base/export.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 
 namespace spmvpack::analyzer {

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "spmvpack/container/contents.hpp"
-#include "spmvpack/container/export.hpp"
-#include "spmvpack/container/timing.hpp"
+#include "spmvpack/container/base/export.hpp"
+#include "spmvpack/container/file/contents.hpp"
+#include "spmvpack/container/multiply/timing.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 
 namespace spmvpack::encoder {

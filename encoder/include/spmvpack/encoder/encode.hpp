@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "spmvpack/container/export.hpp"
-#include "spmvpack/container/writer.hpp"
+#include "spmvpack/container/base/export.hpp"
+#include "spmvpack/container/file/writer.hpp"
 #include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/encoder/tune.hpp"
 

@@ -13,11 +13,11 @@
 #include <utility>
 #include <vector>
 
-#include "spmvpack/container/contents.hpp"
-#include "spmvpack/container/export.hpp"
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/progress.hpp"
-#include "spmvpack/container/writer.hpp"
+#include "spmvpack/container/base/export.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/progress.hpp"
+#include "spmvpack/container/file/contents.hpp"
+#include "spmvpack/container/file/writer.hpp"
 
 namespace spmvpack::encoder {
 

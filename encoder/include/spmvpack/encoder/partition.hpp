@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "spmvpack/container/export.hpp"
-#include "spmvpack/container/share.hpp"
+#include "spmvpack/container/base/export.hpp"
+#include "spmvpack/container/file/share.hpp"
 #include "spmvpack/encoder/encode.hpp"
 
 namespace spmvpack::encoder {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "spmvpack/container/export.hpp"
+#include "spmvpack/container/base/export.hpp"
 #include "spmvpack/encoder/layout.hpp"
 
 namespace spmvpack::encoder {

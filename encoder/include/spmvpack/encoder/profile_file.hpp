@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "spmvpack/container/export.hpp"
+#include "spmvpack/container/base/export.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 
 namespace spmvpack::encoder {

@@ -1,8 +1,8 @@
 #pragma once
 /// What one quick pass over a matrix shows of it: enough to say what its plans take at least (Strategy::least).
 
-#include "spmvpack/container/csr_matrix.hpp"
-#include "spmvpack/container/export.hpp"
+#include "spmvpack/container/base/export.hpp"
+#include "spmvpack/container/matrix/csr_matrix.hpp"
 #include "spmvpack/encoder/device.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 

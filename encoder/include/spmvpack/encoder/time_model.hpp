@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "spmvpack/container/csr_matrix.hpp"
-#include "spmvpack/container/export.hpp"
+#include "spmvpack/container/base/export.hpp"
+#include "spmvpack/container/matrix/csr_matrix.hpp"
 #include "spmvpack/encoder/device.hpp"
 #include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/encoder/survey.hpp"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "spmvpack/container/contents.hpp"
-#include "spmvpack/container/timing.hpp"
+#include "spmvpack/container/file/contents.hpp"
+#include "spmvpack/container/multiply/timing.hpp"
 
 namespace spmvpack::encoder {
 

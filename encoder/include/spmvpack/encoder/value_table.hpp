@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "spmvpack/container/csr_matrix.hpp"
-#include "spmvpack/container/export.hpp"
+#include "spmvpack/container/base/export.hpp"
+#include "spmvpack/container/matrix/csr_matrix.hpp"
 
 namespace spmvpack::encoder {
 

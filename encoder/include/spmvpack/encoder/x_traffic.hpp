@@ -1,8 +1,8 @@
 #pragma once
 /// How much of x a multiply moves: what its gathers load from behind a cache.
 
-#include "spmvpack/container/csr_matrix.hpp"
-#include "spmvpack/container/export.hpp"
+#include "spmvpack/container/base/export.hpp"
+#include "spmvpack/container/matrix/csr_matrix.hpp"
 
 namespace spmvpack::encoder {
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "spmvpack/container/array.hpp"
+#include "spmvpack/container/base/array.hpp"
 #include "spmvpack/generators/grid.hpp"
 #include "spmvpack/generators/matrix_generator.hpp"
 

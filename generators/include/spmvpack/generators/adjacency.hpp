@@ -4,9 +4,9 @@
 #include <atomic>
 #include <span>
 
-#include "spmvpack/container/array.hpp"
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/parallel.hpp"
+#include "spmvpack/container/base/array.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/generators/matrix_generator.hpp"
 
 namespace spmvpack::generators {

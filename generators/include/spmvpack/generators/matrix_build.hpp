@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "spmvpack/container/contents.hpp"
+#include "spmvpack/container/file/contents.hpp"
 #include "spmvpack/generators/matrix_generator.hpp"
 
 namespace spmvpack::generators {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "spmvpack/container/progress.hpp"
-#include "spmvpack/container/types.hpp"
+#include "spmvpack/container/base/progress.hpp"
+#include "spmvpack/container/base/types.hpp"
 
 namespace spmvpack::generators {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "spmvpack/container/array.hpp"
+#include "spmvpack/container/base/array.hpp"
 #include "spmvpack/generators/matrix_generator.hpp"
 
 namespace spmvpack::generators {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "spmvpack/container/error.hpp"
-#include "spmvpack/container/export.hpp"
+#include "spmvpack/container/base/error.hpp"
+#include "spmvpack/container/base/export.hpp"
 
 namespace spmvpack::gpu_loader {
 

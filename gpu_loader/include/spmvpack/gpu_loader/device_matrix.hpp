@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "spmvpack/container/export.hpp"
-#include "spmvpack/container/multiply.hpp"
-#include "spmvpack/container/progress.hpp"
-#include "spmvpack/container/reader.hpp"
+#include "spmvpack/container/base/export.hpp"
+#include "spmvpack/container/base/progress.hpp"
+#include "spmvpack/container/file/reader.hpp"
+#include "spmvpack/container/multiply/multiply.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
 
 struct CUstream_st;

@@ -6,9 +6,9 @@
 #include <span>
 #include <string_view>
 
-#include "spmvpack/container/contents.hpp"
-#include "spmvpack/container/export.hpp"
-#include "spmvpack/container/multiply.hpp"
+#include "spmvpack/container/base/export.hpp"
+#include "spmvpack/container/file/contents.hpp"
+#include "spmvpack/container/multiply/multiply.hpp"
 
 namespace spmvpack::gpu_loader {
 

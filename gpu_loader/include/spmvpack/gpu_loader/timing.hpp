@@ -4,8 +4,8 @@
 #include <functional>
 #include <memory>
 
-#include "spmvpack/container/export.hpp"
-#include "spmvpack/container/timing.hpp"
+#include "spmvpack/container/base/export.hpp"
+#include "spmvpack/container/multiply/timing.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 
 namespace spmvpack::gpu_loader {

@@ -11,8 +11,8 @@
 #include <optional>
 #include <span>
 
+#include "spmvpack/container/base/memory.hpp"
 #include "spmvpack/container/layouts/csell.hpp"
-#include "spmvpack/container/memory.hpp"
 #include "spmvpack/launch_rules/csell_windows.hpp"
 
 namespace spmvpack::gpu_loader::layouts::csell_kernels {

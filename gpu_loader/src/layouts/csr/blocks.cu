@@ -10,7 +10,7 @@
 #include "kernels/scalar.cuh"
 #include "layouts/csr/kernels.hpp"
 #include "layouts/csr/tuning.cuh"
-#include "spmvpack/container/memory.hpp"
+#include "spmvpack/container/base/memory.hpp"
 
 namespace spmvpack::gpu_loader::layouts::csr_kernels {
 namespace {

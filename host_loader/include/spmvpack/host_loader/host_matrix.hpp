@@ -7,10 +7,10 @@
 #include <string_view>
 #include <type_traits>
 
-#include "spmvpack/container/export.hpp"
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/multiply.hpp"
-#include "spmvpack/container/reader.hpp"
+#include "spmvpack/container/base/export.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/file/reader.hpp"
+#include "spmvpack/container/multiply/multiply.hpp"
 
 namespace spmvpack {
 struct LayoutState;

@@ -5,9 +5,9 @@
 #include <span>
 #include <string>
 
-#include "spmvpack/container/array.hpp"
-#include "spmvpack/container/export.hpp"
-#include "spmvpack/container/timing.hpp"
+#include "spmvpack/container/base/array.hpp"
+#include "spmvpack/container/base/export.hpp"
+#include "spmvpack/container/multiply/timing.hpp"
 
 namespace spmvpack::host_loader {
 

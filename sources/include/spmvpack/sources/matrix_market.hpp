@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "spmvpack/container/contents.hpp"
-#include "spmvpack/container/export.hpp"
-#include "spmvpack/container/progress.hpp"
+#include "spmvpack/container/base/export.hpp"
+#include "spmvpack/container/base/progress.hpp"
+#include "spmvpack/container/file/contents.hpp"
 #include "spmvpack/sources/text_options.hpp"
 
 namespace spmvpack::sources {
@@ -28,7 +28,7 @@ SPMVPACK_EXPORT Array<double> read_vector(const std::string& path, const MatrixM
 
 /// Writes a matrix in the form of its source: field, symmetry (lower triangle only) and comments. Each value is the
 /// shortest text that reads back to the same bits (a NaN becomes nan or -nan, without its payload). `path` is that
-/// of a TextOutput (container/file_io.hpp): "-" means standard output.
+/// of a TextOutput (container/file/file_io.hpp): "-" means standard output.
 SPMVPACK_EXPORT void write_matrix_market(const std::string& path, const SourceMatrix& source, bool overwrite,
                                          int threads = 0, const ProgressCallback& progress = {});
 

@@ -4,11 +4,11 @@
 #include <optional>
 #include <string>
 
-#include "spmvpack/container/contents.hpp"
-#include "spmvpack/container/export.hpp"
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/progress.hpp"
-#include "spmvpack/container/reader.hpp"
+#include "spmvpack/container/base/export.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/progress.hpp"
+#include "spmvpack/container/file/contents.hpp"
+#include "spmvpack/container/file/reader.hpp"
 
 namespace spmvpack::sources {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "spmvpack/container/contents.hpp"
-#include "spmvpack/container/export.hpp"
+#include "spmvpack/container/base/export.hpp"
+#include "spmvpack/container/file/contents.hpp"
 #include "spmvpack/sources/text_options.hpp"
 
 namespace spmvpack::sources {

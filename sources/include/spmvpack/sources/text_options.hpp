@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-#include "spmvpack/container/memory.hpp"
-#include "spmvpack/container/progress.hpp"
-#include "spmvpack/container/types.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/progress.hpp"
+#include "spmvpack/container/base/types.hpp"
 
 namespace spmvpack::sources {
 

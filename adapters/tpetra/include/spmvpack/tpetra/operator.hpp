@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-#include "spmvpack/container/assemble.hpp"
+#include "spmvpack/container/matrix/assemble.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 /// What an entry of coo must be like, for host and device.
 
-#include "spmvpack/container/host_device.hpp"
+#include "spmvpack/container/base/host_device.hpp"
 #include "spmvpack/container/layouts/violation.hpp"
 
 namespace spmvpack::layouts::coo {

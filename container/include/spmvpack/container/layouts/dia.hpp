@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "spmvpack/container/host_device.hpp"
+#include "spmvpack/container/base/host_device.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
 #include "spmvpack/container/layouts/value_slot.hpp"
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
-#include "spmvpack/container/contents.hpp"
-#include "spmvpack/container/export.hpp"
+#include "spmvpack/container/base/export.hpp"
+#include "spmvpack/container/file/contents.hpp"
 
 namespace spmvpack {
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "spmvpack/container/host_device.hpp"
+#include "spmvpack/container/base/host_device.hpp"
 #include "spmvpack/container/layouts/value_slot.hpp"
 
 namespace spmvpack::layouts {

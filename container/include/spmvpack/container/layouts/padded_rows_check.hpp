@@ -4,9 +4,9 @@
 
 #include <cstring>
 
+#include "spmvpack/container/base/types.hpp"
 #include "spmvpack/container/layouts/padded_rows.hpp"
 #include "spmvpack/container/layouts/violation.hpp"
-#include "spmvpack/container/types.hpp"
 
 namespace spmvpack::layouts::padded_rows {
 

@@ -5,9 +5,9 @@
 
 #include <cstring>
 
+#include "spmvpack/container/base/types.hpp"
 #include "spmvpack/container/layouts/pkt.hpp"
 #include "spmvpack/container/layouts/violation.hpp"
-#include "spmvpack/container/types.hpp"
 
 namespace spmvpack::layouts::pkt {
 

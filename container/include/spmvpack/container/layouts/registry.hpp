@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "spmvpack/container/export.hpp"
+#include "spmvpack/container/base/export.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
 
 namespace spmvpack {

@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "spmvpack/container/host_device.hpp"
+#include "spmvpack/container/base/host_device.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
 
 namespace spmvpack::layouts::sjds {

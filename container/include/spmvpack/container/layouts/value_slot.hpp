@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
-#include "spmvpack/container/host_device.hpp"
-#include "spmvpack/container/types.hpp"
+#include "spmvpack/container/base/host_device.hpp"
+#include "spmvpack/container/base/types.hpp"
 
 namespace spmvpack::layouts {
 

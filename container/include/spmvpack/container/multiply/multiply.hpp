@@ -1,0 +1,185 @@
+#pragma once
+/// The description of a multiply Y = alpha op(A) X + beta Y, its operands, and what it does in which order: shared by
+/// all loaders and by C.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include "spmvpack/container/base/export.hpp"
+#include "spmvpack/container/base/types.hpp"
+#include "spmvpack/container/file/contents.hpp"
+
+namespace spmvpack {
+
+/// op(A). Values are real: the conjugate transpose is the transpose.
+enum class Operation : std::uint8_t { none = 0, transpose = 1, conjugate_transpose = 2 };
+
+/// The numbering of the elements of x and y.
+enum class Basis : std::uint8_t {
+  user,     ///< the matrix's own
+  permuted  ///< that of the container's rows, which its columns share: `pjds` with pjds.basis=permuted. The same sums
+            ///< without the gathering of x and the scattering of y; for many multiplies in a row (Kreutzer et al.,
+            ///< Sparse Matrix-vector Multiplication on GPGPU Clusters, section 2.1)
+};
+
+/// One kernel of one layout, resolved once from its name by gpu_loader::find_kernel(). A default KernelId stands for
+/// each layout's default kernel.
+struct KernelId {
+  std::uint32_t value = 0;
+  bool operator==(const KernelId&) const = default;
+  [[nodiscard]] constexpr bool is_default() const noexcept { return value == 0; }
+};
+
+/// X or Y of a multiply, as DLPack has it: element (i, j) is data[i * row_stride + j * col_stride]. A vector, of which
+/// this can be made implicitly, is one column. Strides are in elements, and may be negative; those of X may be 0.
+template <class T>
+struct DenseView {
+  T* data = nullptr;
+  std::uint64_t rows = 0, cols = 1;
+  std::int64_t row_stride = 1, col_stride = 0;
+
+  constexpr DenseView() = default;
+  constexpr DenseView(T* vector, std::uint64_t size) noexcept : data(vector), rows(size) {}
+  constexpr DenseView(T* first, std::uint64_t rows_, std::uint64_t cols_, std::int64_t row_stride_,
+                      std::int64_t col_stride_) noexcept
+      : data(first), rows(rows_), cols(cols_), row_stride(row_stride_), col_stride(col_stride_) {}
+  template <class Vector>
+  requires std::is_convertible_v<Vector, std::span<T>>
+  constexpr DenseView(Vector&& vector) noexcept {  // NOLINT: a vector is a view, std::span is one, too
+    const std::span<T> all(vector);
+    data = all.data();
+    rows = all.size();
+  }
+  template <class U>
+  requires(std::is_same_v<T, const U>) constexpr DenseView(const DenseView<U>& v) noexcept  // NOLINT: as of pointers
+      : DenseView(v.data, v.rows, v.cols, v.row_stride, v.col_stride) {}
+
+  [[nodiscard]] constexpr T* column(std::uint64_t j) const noexcept {
+    return rows == 0 ? data : data + static_cast<std::int64_t>(j) * col_stride;  // data may be null without elements
+  }
+  /// Whether the elements of each column are neighbours, as kernels take them.
+  [[nodiscard]] constexpr bool has_contiguous_columns() const noexcept { return row_stride == 1 || rows <= 1; }
+};
+
+/// A DenseView without its type.
+struct DensePlace {
+  const void* data = nullptr;
+  std::uint64_t rows = 0, cols = 0;
+  std::int64_t row_stride = 1, col_stride = 0;  ///< in elements
+  std::size_t element_bytes = 1;
+
+  DensePlace() = default;
+  template <class T>
+  DensePlace(const DenseView<T>& v) noexcept  // NOLINT(google-explicit-constructor): the same place
+      : data(v.data),
+        rows(v.rows),
+        cols(v.cols),
+        row_stride(v.row_stride),
+        col_stride(v.col_stride),
+        element_bytes(sizeof(T)) {}
+};
+/// Whether a byte belongs to elements of both, whose size is the same. Elements between others do not: the columns of
+/// one array may be those of X and Y by turns.
+SPMVPACK_EXPORT bool overlap(const DensePlace& a, const DensePlace& b) noexcept;
+
+/// Neighbouring columns of X and Y, as a layout's multiply takes them: element (i, j) of X is x[i x_row_stride + j
+/// x_col_stride], that of Y likewise. Strides are in elements. T is the type of the elements, or void.
+template <class T>
+struct ColumnBlock {
+  const T* x = nullptr;
+  T* y = nullptr;
+  std::int64_t x_row_stride = 1, x_col_stride = 0, y_row_stride = 1, y_col_stride = 0;
+  std::uint64_t count = 1;
+
+  /// `n` of the columns, from `first` on. Not of a ColumnBlock<void>.
+  [[nodiscard]] constexpr ColumnBlock part(std::uint64_t first, std::uint64_t n) const noexcept {
+    ColumnBlock some = *this;
+    some.x += static_cast<std::int64_t>(first) * x_col_stride;
+    some.y += static_cast<std::int64_t>(first) * y_col_stride;
+    some.count = n;
+    return some;
+  }
+};
+
+/// How many columns of X and Y a layout's multiply takes at once, and whether with any strides; else each column is to
+/// be contiguous.
+struct ColumnsAtOnce {
+  std::uint64_t most = 1;
+  bool any_strides = false;
+
+  /// What suits parts that multiply the same columns: as many as one of them takes, in strides that all take.
+  [[nodiscard]] constexpr ColumnsAtOnce together_with(const ColumnsAtOnce& other) const noexcept {
+    return {most > other.most ? most : other.most, any_strides && other.any_strides};
+  }
+};
+
+/// Calls f(first, count) for blocks of at most `most` of so many columns.
+template <class F>
+void each_column_block(std::uint64_t columns, std::uint64_t most, F&& f) {
+  for (std::uint64_t first = 0; first < columns; first += most)
+    f(first, most < columns - first ? most : columns - first);
+}
+
+/// Everything about a multiply except its operands, whose sizes and strides are their own. What a loader does not
+/// support is refused with errc::unsupported before anything is computed.
+struct MultiplyDescription {
+  Operation operation = Operation::none;  ///< others need A^T: EncodeRequest::transpose, or a symmetric matrix
+  ValueType vectors = ValueType::f64;     ///< of X, Y, alpha and beta, and of every product and sum
+  std::uint64_t right_hand_sides = 1;     ///< columns of X and Y that a workspace is for
+  /// That a workspace is also for an X, or a Y, without contiguous columns: it has room for one of them.
+  bool strided_x = false, strided_y = false;
+  bool scalars_on_device = false;  ///< alpha and beta are in device memory, read when the multiply runs
+  KernelId kernel = {};
+  Basis basis = Basis::user;  ///< permuted: X and Y are as permute() of the loaded matrix makes them
+};
+
+/// Describes the multiply with vectors of type T.
+template <class T>
+constexpr MultiplyDescription describe(Operation operation = Operation::none) noexcept {
+  return {.operation = operation, .vectors = value_type_of<T>};
+}
+
+/// What multiplies with op(A): the parts of a role, or their negative. Of a symmetric matrix the parts of A are A^T, of
+/// a skew-symmetric one -A^T.
+struct Operand {
+  format::Role role = format::Role::a;
+  bool negated = false;
+  std::uint64_t rows = 0, cols = 0;  ///< of op(A)
+};
+
+/// Refuses what no loader accepts, and finds what multiplies. Error(errc::usage) if the description does not fit the
+/// matrix: f32 vectors with f64 values, an operation that needs A^T, or a permuted basis, of `parts` (all of a
+/// container's) that have none. Each loader checks the kernel and the location of the scalars itself.
+SPMVPACK_EXPORT Operand check_description(const MultiplyDescription& description, const MatrixFacts& facts,
+                                          std::span<const PartInfo> parts);
+
+/// Error(errc::usage) if X or Y has not the rows of op(A)'s columns or rows, they do not have as many columns, an
+/// element of Y is there twice, or X and Y overlap.
+SPMVPACK_EXPORT void check_operands(const Operand& operand, Operation operation, const DensePlace& x,
+                                    const DensePlace& y);
+
+/// Whether the first part that multiplies has all rows, each once, and so scales y along the way. If not, y = beta y
+/// comes first, and every part adds.
+SPMVPACK_EXPORT bool first_part_scales(const Operand& operand, std::span<const PartInfo> parts) noexcept;
+
+/// A multiply part by part, in the order of their results' additions: calls run(part, add, negate) with the index in
+/// `parts` (all of a container's), whether beta is 1 instead of the caller's, and whether alpha is the caller's
+/// negative.
+template <class F>
+void each_part(const Operand& operand, std::span<const PartInfo> parts, F&& run) {
+  const std::size_t of_a = parts_of(parts, format::Role::a).size();
+  const bool is_a = operand.role == format::Role::a, scales = first_part_scales(operand, parts);
+  const std::size_t first = is_a ? 0 : of_a, end = is_a ? of_a : parts.size();
+  for (std::size_t part = first; part < end; ++part) run(part, !(scales && part == first), operand.negated);
+}
+
+/// Whether a loader can multiply with the transpose: the container has it, or it is A or -A.
+SPMVPACK_EXPORT bool has_transpose(const MatrixFacts& facts, std::span<const PartInfo> parts) noexcept;
+
+/// Whether a container with these parts has a permuted basis: one part of A, whose layout numbers rows and columns
+/// alike. Its list of rows is the permutation: element i of a permuted vector is element row_map[i] of the user's.
+SPMVPACK_EXPORT bool has_permuted_basis(std::span<const PartInfo> parts);
+
+}  // namespace spmvpack

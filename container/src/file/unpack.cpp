@@ -1,0 +1,190 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+#include "layouts/unpacking.hpp"
+#include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/container/file/reader.hpp"
+#include "spmvpack/container/file/share.hpp"
+#include "spmvpack/container/layouts/registry.hpp"
+
+namespace spmvpack {
+namespace {
+
+/// Maps a part's local indices to those of the matrix.
+class ToGlobal {
+ public:
+  ToGlobal(const LoadedPart& part, const IndexMap& map, std::string_view list)
+      : begin_(map.begin),
+        list_(map.kind == format::MapKind::list ? part.view().get<std::uint32_t>(list).data() : nullptr) {}
+  std::uint64_t operator()(std::uint64_t local) const noexcept {
+    return list_ != nullptr ? list_[local] : begin_ + local;
+  }
+
+ private:
+  std::uint64_t begin_;
+  const std::uint32_t* list_;
+};
+
+struct LocalPart {
+  CsrMatrix matrix;
+  ToGlobal row, col;
+};
+
+/// Merges several parts into one matrix with sorted rows.
+template <class T>
+CsrMatrix merge(const Container& container, format::Role role, std::span<const LocalPart> parts, int threads) {
+  const MatrixFacts& facts = container.facts();
+  const bool transpose = role == format::Role::transpose;
+  CsrMatrix m = allocate_csr(transpose ? facts.cols : facts.rows, transpose ? facts.rows : facts.cols, facts.nnz,
+                             facts.value_type);
+  auto& values = std::get<Array<T>>(m.values);
+  std::fill(m.row_ptr.begin(), m.row_ptr.end(), 0);
+  for (const LocalPart& part : parts)
+    for (std::uint64_t r = 0; r < part.matrix.rows; ++r)
+      m.row_ptr[part.row(r) + 1] += part.matrix.row_ptr[r + 1] - part.matrix.row_ptr[r];
+  layouts::add_up_lengths(m);
+
+  // Parts are appended row by row in table order, then each row is sorted.
+  Array<std::uint64_t> next(m.rows);
+  std::copy(m.row_ptr.begin(), m.row_ptr.begin() + m.rows, next.begin());
+  for (const LocalPart& part : parts) {
+    const auto& from = std::get<Array<T>>(part.matrix.values);
+    for (std::uint64_t r = 0; r < part.matrix.rows; ++r) {
+      std::uint64_t& to = next[part.row(r)];
+      for (std::uint64_t k = part.matrix.row_ptr[r]; k < part.matrix.row_ptr[r + 1]; ++k, ++to) {
+        m.col_idx[to] = static_cast<std::uint32_t>(part.col(part.matrix.col_idx[k]));
+        std::memcpy(&values[to], &from[k], sizeof(T));
+      }
+    }
+  }
+  constexpr std::uint64_t rows_per_task = 4096;
+  parallel_pieces(m.rows, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+    struct Entry {
+      std::uint32_t column;
+      T value;
+    };
+    CountedVector<Entry> row;
+    for (std::uint64_t r = first; r < last; ++r) {
+      const std::uint64_t begin = m.row_ptr[r], end = m.row_ptr[r + 1];
+      const auto* const out_of_order =
+          std::adjacent_find(m.col_idx.begin() + begin, m.col_idx.begin() + end, std::greater_equal<>());
+      if (out_of_order == m.col_idx.begin() + end) continue;
+      row.resize(end - begin);
+      for (std::uint64_t k = begin; k < end; ++k) row[k - begin] = {m.col_idx[k], values[k]};
+      std::sort(row.begin(), row.end(), [](const Entry& a, const Entry& b) { return a.column < b.column; });
+      for (std::uint64_t k = begin; k < end; ++k) {
+        m.col_idx[k] = row[k - begin].column;
+        values[k] = row[k - begin].value;
+        if (k > begin && m.col_idx[k] == m.col_idx[k - 1])
+          throw Error(errc::corrupt,
+                      fmt::format("two parts hold the entry in row {}, column {}{}", r, m.col_idx[k],
+                                  transpose ? " of the transpose" : ""),
+                      container.name(), "get the file again, or encode it again");
+      }
+    }
+  });
+  return m;
+}
+
+/// Throws unless the matrix has the field and symmetry in the header: all ones, integers, its own mirror image.
+template <class T>
+void check_claims(const Container& container, const CsrView& a, int threads) {
+  const MatrixFacts& facts = container.facts();
+  const auto fail = [&](const std::string& what, std::string_view claim) {
+    throw Error(errc::corrupt, fmt::format("{} in a matrix that the header says is {}", what, claim), container.name(),
+                "get the file again, or encode it again");
+  };
+  const Symmetry symmetry = facts.bitwise_symmetry();
+  if (symmetry != Symmetry::general && a.rows() != a.cols())
+    fail(fmt::format("{} rows and {} columns", a.rows(), a.cols()), to_string(symmetry));
+  const T* const values = a.values<T>();
+  const std::uint32_t* const columns = a.col_idx();
+  const auto fits_field = [&](T v) {
+    return facts.field == Field::real ||
+           (facts.field == Field::pattern ? v == 1 : std::isfinite(v) && std::trunc(v) == v);
+  };
+  constexpr std::uint64_t rows_per_task = 4096;
+  parallel_items(a.rows(), rows_per_task, threads, [&](std::uint64_t r) {
+    for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k)
+      if (!fits_field(values[k]))
+        fail(fmt::format("row {}, column {}: the value {}", r, columns[k], values[k]), to_string(facts.field));
+  });
+  if (symmetry == Symmetry::general) return;
+  if (const std::uint64_t k = first_without_mirror(a, symmetry, threads); k != a.nnz())
+    fail(fmt::format("row {}, column {}: an entry without its mirror image", a.row_of(k), columns[k]),
+         to_string(symmetry));
+}
+
+}  // namespace
+
+CsrMatrix unpack(const Container& container, const LoadOptions& options, format::Role role) {
+  const MemoryScope memory(options.memory_limit, "unpacking " + container.name());
+  LoadOptions load = options;
+  load.check_structure = true;  // unpacking uses what it reads as indices
+  const MatrixFacts& facts = container.facts();
+  const std::span<const PartInfo> infos = container.parts(role);
+  const bool transpose = role == format::Role::transpose;
+  if (infos.empty() && facts.nnz != 0) throw Error(errc::usage, "the container has no transpose", container.name());
+  // Peak memory: the sections, the parts' matrices and, if there are several, the merged matrix. A transposed one comes
+  // when the sections and, but for the last matrix, all others are gone.
+  const std::uint64_t entry = 4 + size_of(facts.value_type);
+  std::uint64_t raw = 0, csr = checked_add(checked_mul(facts.nnz, entry, "matrix bytes"),
+                                           (std::max(facts.rows, facts.cols) + 1) * 8, "matrix bytes");
+  std::uint64_t local = 0, with_bytes = 0;
+  for (const SectionInfo& s : container.sections())
+    if (s.known && s.part != format::no_part && container.parts()[s.part].role == role)
+      raw = checked_add(raw, s.raw_bytes, "section bytes");
+  for (const PartInfo& p : infos) {
+    local = checked_add(local, checked_mul(p.nnz, entry, "matrix bytes") + (p.rows.count + 1) * 8, "matrix bytes");
+    if (!find_layout(p.layout).shares_entries) with_bytes += p.nnz;
+  }
+  const bool direct =
+      infos.size() == 1 && infos[0].rows.kind == format::MapKind::all && infos[0].cols.kind == format::MapKind::all;
+  const std::uint64_t merging = checked_add(raw, checked_add(local, direct ? 0 : csr, "memory"), "memory");
+  require_memory(transpose ? std::max(merging, checked_mul(csr, 3, "memory")) : merging, options.memory_limit,
+                 fmt::format("unpacking {}", container.name()));
+  // Refuses small files that claim many entries: each takes at least one bit of some section, unless it shares them.
+  // What parts that share entries claim is compared with what they have before anything of that size is allocated.
+  if (with_bytes / 8 > raw)
+    throw Error(errc::corrupt, fmt::format("{} entries in {} bytes of sections", with_bytes, raw), container.name());
+
+  CountedVector<LoadedPart> loaded;
+  CountedVector<LocalPart> parts;
+  for (std::size_t i = 0; i < infos.size(); ++i) {
+    loaded.push_back(container.load_part(static_cast<std::size_t>(&infos[i] - container.parts().data()), load));
+    const LoadedPart& part = loaded.back();
+    const Layout& layout = find_layout(part.info().layout);
+    parts.push_back({layout.unpack(part.view(), options.threads), ToGlobal(part, part.info().rows, "row_map"),
+                     ToGlobal(part, part.info().cols, "col_map")});
+    report_progress(options.progress, "unpack", i + 1, infos.size());
+    if (direct) loaded.clear();
+  }
+  CsrMatrix m = direct ? std::move(parts[0].matrix) : dispatch(facts.value_type, [&]<class T>(T) {
+    return merge<T>(container, role, parts, options.threads);
+  });
+  parts.clear();
+  loaded.clear();
+  if (transpose) m = transposed(m, options.threads);
+  if (content_digest(m, options.threads) != facts.digest)
+    throw Error(errc::corrupt,
+                transpose ? "what it stores as the transpose is not the transpose of the matrix"
+                          : "the content digest is not that of the matrix",
+                container.name(), "get the file again, or encode it again");
+  if (facts.field != Field::real || facts.bitwise_symmetry() != Symmetry::general)
+    dispatch(facts.value_type, [&]<class T>(T) { check_claims<T>(container, m, options.threads); });
+  return m;
+}
+
+void check_contents(const Container& container, const LoadOptions& options) {
+  unpack(container, options);
+  static_cast<void>(read_share(container, options));
+  if (!container.parts(format::Role::transpose).empty()) unpack(container, options, format::Role::transpose);
+}
+
+}  // namespace spmvpack

@@ -1,0 +1,385 @@
+#include "spmvpack/container/file/writer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "file/checksum.hpp"
+#include "file/codec.hpp"
+#include "file/part_rules.hpp"
+#include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/container/file/share.hpp"
+#include "spmvpack/container/layouts/registry.hpp"
+
+namespace spmvpack {
+namespace {
+
+using format::Codec;
+using format::Filter;
+
+/// Blocks in memory at a time: enough to keep threads busy, small compared with any large matrix.
+constexpr std::uint64_t blocks_per_batch = 32;
+
+/// How much has been written, and the callback that reports it.
+class Progress {
+ public:
+  Progress(const ProgressCallback& callback, std::uint64_t total) : callback_(callback), total_(total) {}
+
+  void add(std::uint64_t bytes) { done_ += bytes; }
+  void report() const { report_progress(callback_, "write", done_, total_); }
+
+  /// parallel_for over blocks. The calling thread reports before each of its own blocks, as a slow codec may take a
+  /// second for one. If the callback cancels, the loop throws, and no thread begins another block.
+  template <class F>
+  void for_blocks(std::uint64_t n, int threads, F&& f) const {
+    const std::thread::id caller = std::this_thread::get_id();
+    parallel_for(n, threads, [&](std::uint64_t i) {
+      if (std::this_thread::get_id() == caller) report();
+      f(i);
+    });
+  }
+
+ private:
+  const ProgressCallback& callback_;
+  std::uint64_t total_;
+  std::atomic<std::uint64_t> done_{0};
+};
+
+struct Encoding {
+  Filter filter = Filter::none;
+  std::size_t width = 0;
+};
+
+/// Encodes one block of a section from `raw` to `stored`; `filtered` is scratch.
+struct BlockEncoder {
+  std::vector<std::byte> raw, filtered, stored;
+
+  void load(const SectionSource& section, std::uint64_t block) {
+    const std::uint64_t begin = block * format::block_bytes;
+    raw.resize(std::min(format::block_bytes, section.raw_bytes() - begin));
+    section.fill(begin, raw);
+  }
+  void encode(Codec codec, int level, const Encoding& encoding) {
+    if (codec == Codec::none) {
+      std::swap(raw, stored);
+      return;
+    }
+    if (encoding.filter != Filter::none) {
+      filtered.resize(raw.size());
+      apply_filter(encoding.filter, encoding.width, raw, filtered);
+    }
+    zstd_compress(encoding.filter == Filter::none ? raw : filtered, level, stored);
+  }
+};
+
+std::size_t filter_width(const SectionSource& section) {
+  return section.filter_width != 0 ? section.filter_width : format::size_of(section.element_type);
+}
+
+/// The filter that makes a sample of the section's blocks smallest; ties go to the first.
+Encoding choose_filter(const SectionSource& section, const WriteOptions& options, const Progress& progress) {
+  const std::uint64_t blocks = div_up(section.raw_bytes(), format::block_bytes);
+  if (options.codec == Codec::none || blocks == 0) return {};
+  const std::size_t width = filter_width(section);
+  if (section.raw_bytes() % width != 0) return {};
+  const std::array<Encoding, 3> candidates{Encoding{}, Encoding{Filter::shuffle, width},
+                                           Encoding{Filter::delta, width}};
+  std::array<std::uint64_t, 4> sample{0, blocks / 4, blocks / 2, blocks - 1};
+  const auto samples = static_cast<std::uint64_t>(std::unique(sample.begin(), sample.end()) - sample.begin());
+  std::vector<std::uint64_t> bytes(samples * candidates.size());
+  progress.for_blocks(bytes.size(), options.threads, [&](std::uint64_t i) {
+    BlockEncoder block;
+    block.load(section, sample[i / candidates.size()]);
+    block.encode(options.codec, options.level, candidates[i % candidates.size()]);
+    bytes[i] = block.stored.size();
+  });
+  Encoding best;
+  std::uint64_t best_bytes = 0;
+  for (std::size_t c = 0; c < candidates.size(); ++c) {
+    std::uint64_t total = 0;
+    for (std::uint64_t s = 0; s < samples; ++s) total += bytes[s * candidates.size() + c];
+    if (c == 0 || total < best_bytes) {
+      best = candidates[c];
+      best_bytes = total;
+    }
+  }
+  return best;
+}
+
+/// The section's directory entry, as far as it is known before its blocks are written.
+format::Section directory_entry(const SectionSource& section, std::uint32_t part) {
+  format::Section entry{};
+  entry.name = format::make_name(section.name);
+  entry.part = part;
+  entry.element_type = static_cast<std::uint8_t>(section.element_type);
+  entry.flags = section.flags;
+  entry.alignment = section.alignment;
+  entry.count = section.count;
+  entry.raw_bytes = section.raw_bytes();
+  entry.block_count = div_up(entry.raw_bytes, format::block_bytes);
+  return entry;
+}
+
+/// The part's parameters as the table has them: those that are not 0, in the order of the layout.
+/// Error(errc::usage) if one has no name.
+std::vector<format::Parameter> parameter_entries(const PartInfo& part) {
+  std::vector<format::Parameter> entries;
+  for (std::size_t i = 0; i < part.params.size(); ++i) {
+    if (part.params[i] == 0) continue;
+    const std::span<const std::string_view> names = find_layout(part.layout).parameters;
+    if (i >= names.size())
+      throw Error(errc::usage, fmt::format("parameter {} is {}, expected 0: layout {} has {} parameters", i,
+                                           part.params[i], part.layout, names.size()));
+    entries.push_back({format::make_name(names[i]), part.params[i]});
+  }
+  return entries;
+}
+
+/// Where a part's sections and parameters begin in their tables, and how many there are.
+struct Places {
+  std::uint32_t first_section, sections, first_parameter, parameters;
+};
+
+format::Part part_entry(const PartInfo& part, const Places& at) {
+  format::Part entry{};
+  entry.layout = format::make_name(part.layout);
+  entry.value_type = static_cast<std::uint8_t>(part.value_type);
+  entry.role = static_cast<std::uint8_t>(part.role);
+  entry.row_map = static_cast<std::uint8_t>(part.rows.kind);
+  entry.col_map = static_cast<std::uint8_t>(part.cols.kind);
+  entry.row_begin = part.rows.begin;
+  entry.row_count = part.rows.count;
+  entry.col_begin = part.cols.begin;
+  entry.col_count = part.cols.count;
+  entry.nnz = part.nnz;
+  entry.first_section = at.first_section;
+  entry.section_count = at.sections;
+  entry.first_parameter = at.first_parameter;
+  entry.parameter_count = at.parameters;
+  return entry;
+}
+
+/// All sections in file order, each with the index of its part.
+std::vector<std::pair<const SectionSource*, std::uint32_t>> sections_in_order(const ContainerSource& source) {
+  std::vector<std::pair<const SectionSource*, std::uint32_t>> all;
+  for (std::uint32_t p = 0; p < source.parts.size(); ++p)
+    for (const SectionSource& s : source.parts[p].sections) all.emplace_back(&s, p);
+  for (const SectionSource& s : source.file_sections) all.emplace_back(&s, format::no_part);
+  return all;
+}
+
+template <class T>
+void append(std::vector<std::byte>& bytes, const std::vector<T>& entries) {
+  const auto view = std::as_bytes(std::span(entries));
+  bytes.insert(bytes.end(), view.begin(), view.end());
+}
+
+/// What every reader refuses.
+void require_valid(const ContainerSource& source) {
+  const MatrixFacts& facts = source.facts;
+  if (facts.bitwise_symmetry() != Symmetry::general && facts.rows != facts.cols)
+    throw Error(errc::bad_input,
+                fmt::format("a {} matrix of {} rows and {} columns, expected a square one",
+                            to_string(facts.bitwise_symmetry()), facts.rows, facts.cols),
+                {}, "declare it general");
+  std::vector<PartInfo> parts;
+  for (const PartSource& part : source.parts) {
+    parts.push_back(part.info);
+    static_cast<void>(parameter_entries(part.info));  // refuses those without a name
+  }
+  const auto require = [](const PartsVerdict& verdict) {
+    if (!verdict.wrong.empty())
+      throw Error(verdict.too_large ? errc::too_large : errc::usage, verdict.wrong, {}, remedy_parts);
+  };
+  if (facts.share)
+    if (const std::string wrong = check_share(*facts.share, facts.rows, facts.cols, facts.nnz); !wrong.empty())
+      throw Error(errc::usage, wrong);
+  require(check_part_count(parts.size()));
+  require(check_parts(parts_of(parts, format::Role::a), facts.rows, facts.nnz, "A"));
+  if (const auto transpose = parts_of(parts, format::Role::transpose); !transpose.empty())
+    require(check_parts(transpose, facts.cols, facts.nnz, "A^T"));
+}
+
+/// Writes one section at the end of `file`: its blocks, with their entries appended to `blocks`.
+void write_section(ByteSink& file, const SectionSource& source, format::Section& entry,
+                   std::vector<format::Block>& blocks, const WriteOptions& options, Progress& progress) {
+  const Encoding encoding = choose_filter(source, options, progress);
+  entry.codec = static_cast<std::uint8_t>(options.codec);
+  entry.filter = static_cast<std::uint8_t>(encoding.filter);
+  entry.filter_width = static_cast<std::uint8_t>(encoding.width);
+  entry.first_block = blocks.size();
+  blocks.resize(entry.first_block + entry.block_count);
+  std::vector<BlockEncoder> batch(std::min(blocks_per_batch, entry.block_count));
+  for (std::uint64_t first = 0; first < entry.block_count; first += blocks_per_batch) {
+    const std::uint64_t count = std::min(blocks_per_batch, entry.block_count - first);
+    progress.for_blocks(count, options.threads, [&](std::uint64_t i) {
+      batch[i].load(source, first + i);
+      const std::uint64_t raw_bytes = batch[i].raw.size();
+      batch[i].encode(options.codec, options.level, encoding);
+      format::Block& block = blocks[entry.first_block + first + i];
+      block.checksum = xxh3_64(batch[i].stored);
+      block.stored_bytes = static_cast<std::uint32_t>(batch[i].stored.size());
+      progress.add(raw_bytes);
+    });
+    for (std::uint64_t i = 0; i < count; ++i) {
+      file.write(batch[i].stored);
+      entry.stored_bytes += batch[i].stored.size();
+    }
+    progress.report();
+  }
+}
+
+}  // namespace
+
+SectionSource provenance_section(const Provenance& provenance) {
+  auto text = std::make_shared<const std::string>(to_text(provenance));
+  if (text->size() > format::max_provenance_bytes)
+    throw Error(errc::too_large,
+                fmt::format("a provenance of {} bytes, more than {}", text->size(), format::max_provenance_bytes), {},
+                "leave out comments");
+  SectionSource section;
+  section.name = "provenance";
+  section.count = text->size();
+  section.flags = 0;
+  section.fill = [text](std::uint64_t begin, std::span<std::byte> out) {
+    std::memcpy(out.data(), text->data() + begin, out.size());
+  };
+  return section;
+}
+
+std::vector<SectionSource> share_sections(const std::shared_ptr<const Share>& share) {
+  std::vector<SectionSource> sections;
+  const auto add = [&](std::string_view name, const Array<std::uint32_t>& list) {
+    SectionSource section;
+    section.name = name;
+    section.element_type = format::ElementType::u32;
+    section.count = list.size();
+    section.flags = 0;
+    section.alignment = 4;
+    section.fill = [share, from = reinterpret_cast<const std::byte*>(list.data())](std::uint64_t begin,
+                                                                                   std::span<std::byte> out) {
+      std::memcpy(out.data(), from + begin, out.size());
+    };
+    sections.push_back(std::move(section));
+  };
+  if (!share) return sections;
+  add(format::ghosts_section, share->ghosts);
+  if (!share->original_rows.empty()) add(format::original_rows_section, share->original_rows);
+  return sections;
+}
+
+std::uint64_t file_bytes_uncompressed(const ContainerSource& source) {
+  std::uint64_t end = format::header_bytes, blocks = 0, sections = 0, parameters = 0;
+  for (const auto& [section, part] : sections_in_order(source)) {
+    const std::uint64_t raw = section->raw_bytes();
+    end = checked_add(round_up(end, format::section_boundary), raw, "file length");
+    blocks += div_up(raw, format::block_bytes);
+    ++sections;
+  }
+  for (const PartSource& part : source.parts) parameters += parameter_entries(part.info).size();
+  return round_up(end, format::section_boundary) + source.parts.size() * sizeof(format::Part) +
+         parameters * sizeof(format::Parameter) + sections * sizeof(format::Section) + blocks * sizeof(format::Block);
+}
+
+std::uint64_t write_container(const std::string& path, const ContainerSource& source, const WriteOptions& options) {
+  OutputFile file(path, options.overwrite);
+  const std::uint64_t bytes = write_container(file, source, options);
+  file.commit();
+  return bytes;
+}
+
+std::uint64_t write_container(ByteSink& file, const ContainerSource& source, const WriteOptions& options) {
+  require_valid(source);
+  if (options.codec == Codec::none) file.expect(file_bytes_uncompressed(source));
+  std::uint64_t position = format::header_bytes, total = 0;
+  const std::vector<std::byte> zeros(format::header_bytes);
+  file.write(zeros);
+  const auto align = [&] {
+    const std::uint64_t padding = round_up(position, format::section_boundary) - position;
+    file.write(std::span(zeros).first(padding));
+    position += padding;
+  };
+
+  const auto all = sections_in_order(source);
+  for (const auto& [section, part] : all) total += section->raw_bytes();
+  Progress progress(options.progress, total);
+  std::vector<format::Section> directory;
+  std::vector<format::Block> blocks;
+  for (const auto& [section, part] : all) {
+    align();
+    format::Section entry = directory_entry(*section, part);
+    entry.offset = position;
+    write_section(file, *section, entry, blocks, options, progress);
+    position += entry.stored_bytes;
+    directory.push_back(entry);
+  }
+  align();
+
+  std::vector<format::Part> parts;
+  std::vector<format::Parameter> parameters;
+  Places at{};
+  for (const PartSource& part : source.parts) {
+    const std::vector<format::Parameter> own = parameter_entries(part.info);
+    at.first_parameter = static_cast<std::uint32_t>(parameters.size());
+    at.parameters = static_cast<std::uint32_t>(own.size());
+    at.sections = static_cast<std::uint32_t>(part.sections.size());
+    parts.push_back(part_entry(part.info, at));
+    parameters.insert(parameters.end(), own.begin(), own.end());
+    at.first_section += at.sections;
+  }
+  std::vector<std::byte> tables;
+  append(tables, parts);
+  append(tables, parameters);
+  append(tables, directory);
+  append(tables, blocks);
+  file.write(tables);
+
+  format::Header header{};
+  header.magic = format::magic;
+  header.version_major = format::version_major;
+  header.version_minor = format::version_minor;
+  header.header_bytes = format::header_bytes;
+  if (source.facts.symmetry == Symmetry::general && source.facts.found != Symmetry::general)
+    header.optional_features =
+        source.facts.found == Symmetry::symmetric ? format::feature_symmetric : format::feature_skew_symmetric;
+  header.rows = source.facts.rows;
+  header.cols = source.facts.cols;
+  header.nnz = source.facts.nnz;
+  header.value_type = static_cast<std::uint8_t>(source.facts.value_type);
+  header.field = static_cast<std::uint8_t>(source.facts.field);
+  header.symmetry = static_cast<std::uint8_t>(source.facts.symmetry);
+  header.digest_algorithm = static_cast<std::uint8_t>(format::DigestAlgorithm::xxh3_128);
+  if (const auto& share = source.facts.share) {
+    header.global_rows = share->global_rows;
+    header.global_cols = share->global_cols;
+    header.first_row = share->first_row;
+    header.rank = share->rank;
+    header.ranks = share->ranks;
+    header.first_col = share->first_col;
+    header.own_cols = share->own_cols;
+    header.global_nnz = share->global_nnz;
+    header.partition = share->partition;
+    header.global_digest_low = share->global_digest.low;
+    header.global_digest_high = share->global_digest.high;
+  }
+  header.file_bytes = position + tables.size();
+  header.digest_low = source.facts.digest.low;
+  header.digest_high = source.facts.digest.high;
+  header.tables_offset = position;
+  header.tables_bytes = tables.size();
+  header.tables_checksum = xxh3_64(tables);
+  header.part_count = static_cast<std::uint32_t>(parts.size());
+  header.parameter_count = static_cast<std::uint32_t>(parameters.size());
+  header.section_count = static_cast<std::uint32_t>(directory.size());
+  header.block_count = blocks.size();
+  const auto header_bytes = std::as_bytes(std::span(&header, 1));
+  header.header_checksum = xxh3_64(header_bytes.first(offsetof(format::Header, header_checksum)));
+  file.write_at(0, header_bytes);
+  return header.file_bytes;
+}
+
+}  // namespace spmvpack

@@ -1,0 +1,79 @@
+#include "spmvpack/container/layouts/csr.hpp"
+
+#include "layouts/csr/order.hpp"
+#include "layouts/csr/rows.hpp"
+#include "layouts/kernels.hpp"
+#include "spmvpack/container/base/parallel.hpp"
+#if SPMVPACK_HAS_V3
+#include "layouts/csr/v3.hpp"
+#endif
+
+namespace spmvpack::host_loader::layouts {
+namespace {
+
+/// From so many bytes of columns and values on, a third of a last cache, they are fetched before they are needed;
+/// below, that costs 5 to 15 %.
+constexpr std::uint64_t fetched_bytes = std::uint64_t{10} << 20U;
+/// How far ahead: two windows, as visits within one are in no order that a processor foresees, but not farther than
+/// its caches hold.
+constexpr std::uint64_t windows_ahead = 2, most_ahead = 16384;
+
+template <class Rows>
+struct Kernels {
+  void (*runs)(Rows, const RowOrder&, std::uint64_t, std::uint64_t);
+  void (*pieces)(Rows, const RowOrder&, std::uint64_t, std::uint64_t, typename Rows::Vector*);
+};
+template <class Rows>
+Kernels<Rows> kernels() {
+#if SPMVPACK_HAS_V3
+  if (use_v3()) return {runs_v3<Rows>, pieces_v3<Rows>};
+#endif
+  return {runs_generic<Rows>, pieces_generic<Rows>};
+}
+
+template <class A, class V, class Pointer>
+void multiply(const PartView& part, const RowOrder& order, const Operands<V>& operands, int threads) {
+  const std::uint64_t nnz = part.info().nnz, count = part.rows();
+  if (count == 0) return;
+  const std::uint64_t ahead = nnz * (sizeof(A) + sizeof(std::uint32_t)) < fetched_bytes
+                                  ? 0
+                                  : std::min(windows_ahead * RowOrder::window * (nnz / count + 1), most_ahead);
+  const CsrRows<A, V, Pointer> rows{part.get<Pointer>("row_ptr").data(), part.get<std::uint32_t>("col_idx").data(),
+                                    part.get<A>("values").data(), operands, ahead};
+  const auto kernel = kernels<CsrRows<A, V, Pointer>>();
+  const std::uint64_t runs = order.runs.size();
+  Array<V> sums(order.pieces.size());
+  const int team = worth_threads(nnz + count, threads), shares = share_count(nnz + count, team);
+  parallel_shares(shares, team, [&](int share) {
+    const std::uint64_t begin = order.first_of(share, shares), end = order.first_of(share + 1, shares);
+    if (begin < runs) kernel.runs(rows, order, begin, std::min(end, runs));
+    if (end > runs) kernel.pieces(rows, order, std::max(begin, runs) - runs, end - runs, sums.data());
+  });
+  for (std::uint64_t i = 0; i < sums.size();) {
+    const std::uint32_t row = order.piece_row[i];
+    V sum = sums[i];
+    for (++i; i < sums.size() && order.piece_row[i] == row; ++i) sum = sum + sums[i];
+    operands.put(row, sum);
+  }
+}
+
+std::unique_ptr<const LayoutState> prepare_csr(const PartView& part, int threads) {
+  if (part.type_of("row_ptr") == format::ElementType::u64)
+    return RowOrderOf(part.get<std::uint64_t>("row_ptr"), part.get<std::uint32_t>("col_idx"), threads).take();
+  return RowOrderOf(part.get<std::uint32_t>("row_ptr"), part.get<std::uint32_t>("col_idx"), threads).take();
+}
+
+template <class A, class V>
+void multiply_csr(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads) {
+  const auto& order = *static_cast<const RowOrder*>(state);
+  if (part.type_of("row_ptr") == format::ElementType::u64)
+    multiply<A, V, std::uint64_t>(part, order, operands, threads);
+  else
+    multiply<A, V, std::uint32_t>(part, order, operands, threads);
+}
+
+}  // namespace
+
+SPMVPACK_HOST_LAYOUT(csr, multiply_csr, .prepare = prepare_csr)
+
+}  // namespace spmvpack::host_loader::layouts
