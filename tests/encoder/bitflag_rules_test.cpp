@@ -1,8 +1,7 @@
 // What bitflag decides from counts that no matrix needs to have.
 
-#include "layouts/bitflag/bitflag_rules.hpp"
-
 #include "catch.hpp"
+#include "spmvpack/encoding_rules/bitflag.hpp"
 
 namespace spmvpack::encoder::layouts::bitflag_plans {
 namespace {
@@ -37,10 +36,16 @@ TEST_CASE("values can be in a table or one if there are so few") {
 }
 
 TEST_CASE("windows and decimals are for fewer bytes") {
-  CHECK(decimal_bytes({100, 8, 800}, 30) == 430);
+  CHECK(decimal_bytes({100, 8, 800, 30}) == 430);
+  CHECK(worth_decimals({100, 8, 800, 30}));
+  CHECK(worth_decimals({100, 8, 800, 399}));
+  CHECK_FALSE(worth_decimals({100, 8, 800, 400}));
+  CHECK_FALSE(worth_decimals({100, 8, 800}));
   CHECK(most_window_values({100, 8, 800}) == 74);  // 592 of 599 bytes
   CHECK(most_window_values({100, 8, 208}) == 0);
   CHECK(most_window_values({100, 8, 209}) == 1);
+  CHECK(most_window_values({100, 8, 800, 30}) == 28);  // 224 of 229 bytes
+  CHECK(most_window_values({100, 8, 800, 400}) == 74);
 }
 
 TEST_CASE("segments are for long rows of many entries") {
@@ -120,6 +125,13 @@ TEST_CASE("a device takes another turn with more chunks than it has warps at onc
   CHECK(turns(at_once + 1, device) == 1);
   CHECK(turns(2 * at_once + 1, device) == 2);
   CHECK(turns(100 * at_once, device) == 2);
+}
+
+TEST_CASE("tiles that not all multiprocessors have as many of leave some idle") {
+  CHECK(idle_entries(250, 1, 4, device) == 132 * 1024 - 250);  // one chunk
+  // 64 chunks are 16 tiles of four, which as many of 132 multiprocessors have.
+  CHECK(idle_entries(8199 + 8000, 16, 4, device) == 132 * 4 * 256 - (8199 + 8000));
+  CHECK(usual_tile(8199 + 8000, 8000, device) == 4);  // no tile of 32 keeps the long row
 }
 
 TEST_CASE("a tile has two chunks, or of few entries four or more, for the longest row, if enough are busy") {

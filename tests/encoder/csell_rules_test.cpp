@@ -1,19 +1,25 @@
 // What csell decides from counts that no matrix needs to have.
 
-#include "layouts/csell/csell_rules.hpp"
-
 #include <string_view>
 #include <vector>
 
 #include "catch.hpp"
-#include "decide.hpp"
+#include "layouts/csell/csell_work.hpp"
 #include "spmvpack/encoder/time_model.hpp"
+#include "spmvpack/encoding_rules/csell.hpp"
 
 namespace spmvpack::encoder::layouts::csell_plans {
 namespace {
 
 using Sources = std::vector<Source>;
 constexpr Device device{};
+
+Sources sources_to_plan(const PartFacts& part, std::optional<Source> wanted) {
+  Sources planned;
+  for (const Source source : sources)
+    if (is_planned(source, part, wanted)) planned.push_back(source);
+  return planned;
+}
 
 TEST_CASE("values are planned where they may be best") {
   const PartFacts different{1000, max_step_values + 1, 1};
@@ -23,13 +29,14 @@ TEST_CASE("values are planned where they may be best") {
   CHECK(sources_to_plan({9999, max_step_values, 1}, {}).front() == Source::step);
   CHECK(sources_to_plan(different, {}) == Sources{Source::table, Source::raw, Source::mirror, Source::skew});
   CHECK(sources_to_plan(different, Source::step) == Sources{Source::step});
+  CHECK(sources_to_plan({1U << 30U, max_counted_values + 1, 1}, Source::step).empty());
   CHECK(sources_to_plan(different, Source::skew) == Sources{Source::skew});
 }
 
 TEST_CASE("mirrors are looked for where most blocks have one, and named by steps where that takes little") {
-  CHECK(are_many_mirrors(25, 100));
-  CHECK_FALSE(are_many_mirrors(24, 100));
-  CHECK_FALSE(are_many_mirrors(0, 0));
+  CHECK(are_many_mirrors({25, 100}));
+  CHECK_FALSE(are_many_mirrors({24, 100}));
+  CHECK_FALSE(are_many_mirrors({0, 0}));
   CHECK(slots_by_steps(max_slots, 20, 10));
   CHECK_FALSE(slots_by_steps(max_slots, 21, 10));
   CHECK_FALSE(slots_by_steps(max_slots + 1, 0, 10));
@@ -45,6 +52,9 @@ WayFacts patterns(std::uint32_t block) {
           .pattern_groups = 20'000,
           .longest = 2,
           .device_bytes = 2'560'000 * 8 * block * block + 200'000};
+}
+WayFacts mirrored(const WayFacts& without, std::uint64_t mirrors, std::uint64_t column_bytes) {
+  return with_mirrors({without, Source::mirror, column_bytes}, mirrors);
 }
 std::uint64_t count_of(const WayFacts& f, std::string_view unit_name) {
   for (const Counter& c : work_of(f, device))
@@ -102,6 +112,65 @@ TEST_CASE("a device has its warps twice where all slices are patterns with one t
   CHECK(count_of(f, "csell.turns") == 2);
 }
 
+TEST_CASE("windows of x are loaded in rounds, instead of all that programs have without them") {
+  WayFacts f = patterns(1);
+  f.source = Source::single;
+  f.slices = 4224;
+  f.uneven_steps = 2;
+  CHECK(count_of(f, "csell.window_rounds") == 0);
+  CHECK(count_of(f, "csell.chain") != 0);
+  CHECK(count_of(f, "csell.patterns") == 20'000 * 128);
+  CHECK(count_of(f, "csell.uneven") == 2 * 32);
+  f.windows = 3;
+  f.pairs = 2;
+  CHECK(count_of(f, "csell.window_rounds") == 1);
+  CHECK(count_of(f, "csell.long_windows") == 0);
+  CHECK(count_of(f, "csell.window_slots") == 20'000 * 128);
+  CHECK(count_of(f, "csell.patterns") == 0);
+  CHECK(count_of(f, "csell.chain") == 0);
+  CHECK(count_of(f, "csell.uneven") == 0);
+  f.windows = 5;
+  CHECK(count_of(f, "csell.window_rounds") == 2);
+  CHECK(count_of(f, "csell.long_windows") == 0);
+  f.windows = 9;
+  CHECK(count_of(f, "csell.window_rounds") == 3);
+  CHECK(count_of(f, "csell.long_windows") == 9 * 1056 * 32);
+  f.pairs = 1;
+  CHECK(count_of(f, "csell.long_windows") == 9 * 2112 * 32);
+}
+
+TEST_CASE("of few slices, one table and several sums are work, and multiprocessors without a slice are idle") {
+  WayFacts f{.source = Source::table,
+             .rows = 4096,
+             .entries = 20'000,
+             .slices = 128,
+             .pattern_groups = 256,
+             .longest = 2,
+             .tiles = 1};
+  CHECK(count_of(f, "csell.window_rounds") == 0);
+  CHECK(count_of(f, "csell.tables") == 1);
+  CHECK(count_of(f, "csell.few_teams") == 0);
+  // 128 slices have a block each: 4 of 132 multiprocessors have none.
+  f.source = Source::raw;
+  f.pattern_groups = 1280;
+  f.sums = 2;
+  CHECK(count_of(f, "csell.tables") == 0);
+  CHECK(count_of(f, "csell.few_teams") == 1);
+  CHECK(count_of(f, "csell.few_idle") == 1280 / 32 * 128);
+  // 153 slices: most multiprocessors have one where some have two, that is, room for 264.
+  f.slices = 153;
+  f.pattern_groups = 1530;
+  CHECK(count_of(f, "csell.few_idle") == 1530 * (264 - 153) / 153 * 128);
+}
+
+TEST_CASE("4,224 warps are on 132 multiprocessors at once, each with a slice of 32 rows") {
+  WayFacts f = patterns(1);
+  f.slices = 4224;
+  CHECK(count_of(f, "csell.turns") == 0);
+  f.slices = 4225;
+  CHECK(count_of(f, "csell.turns") == 1);
+}
+
 TEST_CASE("ids beyond 4 GiB of a slice are where the format says") {
   CHECK(ids_begin(3, 1) == 3 * 128);
   CHECK(ids_begin(std::uint32_t{1} << 25U, 1) == std::uint64_t{1} << 32U);
@@ -114,21 +183,20 @@ TEST_CASE("the work of a way follows from its counts") {
   CHECK(count_of(raw, "csell.raw_entries") == raw.entries);
   CHECK(count_of(raw, "csell.mirrors") == 0);
   CHECK(count_of(raw, "csell.teams") == 0);
-  WayFacts mirrored = with_mirrors(raw, Source::mirror, 1'280'000, 200'000);
-  CHECK(mirrored.device_bytes == 200'000 + 1'280'000 * 8);
-  CHECK(count_of(mirrored, "csell.mirrors") == 20'000 * 128);
-  CHECK(count_of(mirrored, "csell.patterns") == 20'000 * 128);
-  CHECK(count_of(mirrored, "csell.raw_entries") == 0);
-  CHECK(count_of(mirrored, "x.sectors") == 1'280'000 * 8 / 32);  // values side by side
-  mirrored.mirrors_by_steps = 0;
-  CHECK(count_of(mirrored, "x.sectors") == 1'280'000);
-  CHECK(count_of(with_mirrors(patterns(3), Source::mirror, 1'280'000, 200'000), "csell.mirror_blocks") ==
-        20'000 * 128 * 9);
+  WayFacts half = mirrored(raw, 1'280'000, 200'000);
+  CHECK(half.device_bytes == 200'000 + 1'280'000 * 8);
+  CHECK(count_of(half, "csell.mirrors") == 20'000 * 128);
+  CHECK(count_of(half, "csell.patterns") == 20'000 * 128);
+  CHECK(count_of(half, "csell.raw_entries") == 0);
+  CHECK(count_of(half, "x.sectors") == 1'280'000 * 8 / 32);  // values side by side
+  half.mirrors_by_steps = 0;
+  CHECK(count_of(half, "x.sectors") == 1'280'000);
+  CHECK(count_of(mirrored(patterns(3), 1'280'000, 200'000), "csell.mirror_blocks") == 20'000 * 128 * 9);
   // Few slices have a kernel of their own, unless they have mirrors; how few depends on the device.
   WayFacts small = patterns(1);
   small.slices = 1000;
   CHECK(count_of(small, "csell.few") == 20'000 * 128);
-  CHECK(count_of(with_mirrors(small, Source::mirror, 10, 0), "csell.few") == 0);
+  CHECK(count_of(mirrored(small, 10, 0), "csell.few") == 0);
   // Of few slices a warp loads four groups together; while it waits, 10 MB of others' raw values arrive.
   small.slices = 500;
   small.longest = 60;
@@ -153,7 +221,7 @@ TEST_CASE("the work of a way follows from its counts") {
   blocks.slices = 1000;
   CHECK(count_of(blocks, "csell.block_chain") == 10 * 2);
   CHECK(count_of(blocks, "csell.step_chain") == 0);
-  CHECK(count_of(with_mirrors(blocks, Source::mirror, 10, 0), "csell.block_chain") == 10 * 4);
+  CHECK(count_of(mirrored(blocks, 10, 0), "csell.block_chain") == 10 * 4);
   blocks.source = Source::step;  // values that all slices share, and one for all
   CHECK(count_of(blocks, "csell.block_chain") == 0);
   CHECK(count_of(blocks, "csell.step_chain") == 10 * 2);
@@ -165,9 +233,9 @@ TEST_CASE("the work of a way follows from its counts") {
   scattered.offset_groups = scattered.pattern_groups;
   scattered.pattern_groups = 0;
   CHECK(count_of(scattered, "csell.few_groups") == 9);
-  Device half = device;
-  half.multiprocessors = 62;
-  CHECK(work_of(small, half)[1].name == "csell.patterns");
+  Device smaller = device;
+  smaller.multiprocessors = 62;
+  CHECK(work_of(small, smaller)[1].name == "csell.patterns");
 }
 
 TEST_CASE("of raw values and mirrors the aim's profile takes what it predicts faster") {
@@ -181,13 +249,10 @@ TEST_CASE("of raw values and mirrors the aim's profile takes what it predicts fa
     raw.pattern_groups *= 10;
     raw.value_size = value_size;
     raw.device_bytes = raw.entries * value_size + 2'000'000;
-    const WayFacts mirrored = with_mirrors(raw, Source::mirror, raw.entries / block / block / 2, 2'000'000);
-    const std::uint64_t csr_bytes = raw.entries * (value_size + 4);
-    const auto rank = [&](WayFacts f) {
-      f.sums = sums_of(f, device);
-      return rank_of({f.device_bytes, work_of(f, device)}, csr_bytes, aim);
-    };
-    return rank(mirrored) < rank(raw);
+    CsellFacts facts{.csr_bytes = raw.entries * (value_size + 4)};
+    facts.add(raw);
+    facts.add(mirrored(raw, raw.entries / block / block / 2, 2'000'000));
+    return decide(facts, aim)->source == Source::mirror;
   };
   // Bytes are dearer on an H100.
   CHECK_FALSE(takes_mirrors(1, 8, "h200"));
@@ -197,6 +262,128 @@ TEST_CASE("of raw values and mirrors the aim's profile takes what it predicts fa
   CHECK_FALSE(takes_mirrors(1, 4, "h200"));
   CHECK_FALSE(takes_mirrors(1, 8, "host"));
   CHECK_FALSE(takes_mirrors(3, 8, "host"));
+}
+
+CsellFacts planned(const std::vector<WayFacts>& ways) {
+  CsellFacts facts{.part = {2'560'000, 9999, 1}, .csr_bytes = 2'560'000 * 12};
+  for (const WayFacts& way : ways) facts.add(way);
+  return facts;
+}
+
+TEST_CASE("of the ways that are planned the best is taken, and of equals the first source") {
+  const Aim bytes{Objective::bytes};
+  const WayFacts raw = patterns(1);
+  WayFacts table = raw, step = raw, large = raw;
+  table.source = Source::table;
+  step.source = Source::step;
+  large.source = Source::skew;
+  ++large.device_bytes;
+  CHECK_FALSE(decide(planned({}), bytes));
+  CHECK(decide(planned({raw}), bytes)->source == Source::raw);
+  CHECK(decide(planned({raw, table}), bytes)->source == Source::table);
+  CHECK(decide(planned({raw, table, step}), bytes)->source == Source::step);
+  CHECK(decide(planned({large, raw}), bytes)->source == Source::raw);
+  CHECK(would_take(planned({large}), raw, bytes));
+  CHECK_FALSE(would_take(planned({raw}), large, bytes));
+  CHECK_FALSE(would_take(planned({table}), raw, bytes));
+  // Sums are those that are asked for, or what the way's slices take.
+  CsellFacts facts = planned({raw});
+  CHECK(decide(facts, {})->sums == 1);
+  facts.sums = 4;
+  CHECK(decide(facts, {})->sums == 4);
+  facts.sums.reset();
+  facts.ways.at(0)->slices = 100;
+  CHECK(facts.ways.at(0)->source == Source::raw);
+  CHECK(decide(facts, {})->sums == 4);
+}
+
+TEST_CASE("mirrors are sampled and looked for while they may be best") {
+  const WayFacts raw = patterns(1);
+  const Aim bytes{Objective::bytes}, host{Objective::time, Target::host};
+  const MirrorFacts f{raw, Source::mirror, 200'000};
+  CHECK(f.blocks() == 2'560'000);
+  CHECK(MirrorFacts{patterns(3), Source::mirror, 0}.blocks() == 2'560'000);
+  const CsellFacts facts = planned({raw});
+  CHECK(worth_a_sample(facts, f, bytes));
+  CHECK_FALSE(worth_a_sample(facts, f, host));
+  WayFacts small = raw;
+  small.device_bytes = 200'000 + 1'280'000 * 8;  // those of half as many values
+  CHECK_FALSE(worth_a_sample(planned({small}), f, bytes));
+  ++small.device_bytes;
+  CHECK(worth_a_sample(planned({small}), f, bytes));
+  // The fewest bytes are counted, however few the sample promises.
+  CHECK(worth_mirrors(planned({small}), f, {25, 100}, bytes));
+  CHECK_FALSE(worth_mirrors(facts, f, {24, 100}, bytes));
+  CHECK_FALSE(worth_mirrors(facts, f, {100, 100}, host));
+  Aim h100;
+  set_target(h100, "h100");
+  const MirrorFacts blocks{patterns(3), Source::mirror, 200'000};
+  CsellFacts of_blocks = planned({patterns(3)});
+  of_blocks.csr_bytes *= 9;
+  CHECK(worth_mirrors(of_blocks, blocks, {100, 100}, h100));
+  CHECK(worth_a_sample(of_blocks, blocks, h100));
+}
+
+TEST_CASE("windows are for values that slices share, on a GPU, if there are enough slices") {
+  WayFacts f = patterns(1);
+  f.source = Source::single;
+  CHECK(may_have_windows(f, Target::gpu, device));
+  CHECK_FALSE(may_have_windows(f, Target::host, device));
+  f.source = Source::step;
+  CHECK(may_have_windows(f, Target::gpu, device));
+  f.source = Source::table;
+  CHECK_FALSE(may_have_windows(f, Target::gpu, device));
+  f.source = Source::single;
+  f.offset_groups = 1;
+  CHECK_FALSE(may_have_windows(f, Target::gpu, device));
+  f.offset_groups = 0;
+  f.block = 2;
+  CHECK_FALSE(may_have_windows(f, Target::gpu, device));
+  f.block = 1;
+  f.slices = 4224;
+  CHECK(may_have_windows(f, Target::gpu, device));
+  --f.slices;
+  CHECK_FALSE(may_have_windows(f, Target::gpu, device));
+}
+
+TEST_CASE("several tables are for values that repeat nearby, of many entries unless asked for") {
+  const CsellFacts facts{.part = {1, 300, 1}}, blocks{.part = {1, 300, 2}},
+      wanted{.part = {1, 300, 1}, .source = Source::table};
+  const TableLimits time = table_limits(facts, Objective::time, device),
+                    bytes = table_limits(facts, Objective::bytes, device),
+                    asked = table_limits(wanted, Objective::time, device);
+  CHECK_FALSE(worth_sampling_tables(device.small_entries - 1, time));
+  CHECK(worth_sampling_tables(device.small_entries, time));
+  CHECK(worth_sampling_tables(1, bytes));
+  CHECK(worth_sampling_tables(1, asked));
+  const RepetitionFacts few{3, 4}, many{4, 5}, uncounted{max_counted_values + 1, 1U << 30U};
+  CHECK(worth_tables(few, many, time));
+  CHECK_FALSE(worth_tables(many, few, time));
+  CHECK(worth_tables(many, few, bytes));  // which repeat somewhere
+  CHECK_FALSE(worth_tables(many, many, bytes));
+  CHECK_FALSE(worth_tables(many, uncounted, bytes));
+  CHECK(worth_tables(many, many, asked));
+  CHECK(most_values_of_smallest(time) == 8192);
+  CHECK(most_values_of_smallest(asked) == max_table);
+  CHECK(most_values_of_smallest(bytes) == max_table);
+  CHECK(most_values(time) == 8192);
+  CHECK(most_values(asked) == 8192);
+  CHECK(most_values(bytes) == max_table);
+  // 132 tiles are one for each multiprocessor; blocks of 2 x 2 have work enough for each.
+  CHECK(may_widen(263, 64, time));
+  CHECK_FALSE(may_widen(262, 64, time));
+  CHECK_FALSE(may_widen(1000, 128, time));
+  CHECK(may_widen(2, 64, asked));
+  CHECK_FALSE(may_widen(1, 64, asked));
+  CHECK_FALSE(may_widen(1000, 128, asked));
+  CHECK(may_widen(2, 128, bytes));
+  CHECK(may_widen(2, 64, table_limits(blocks, Objective::time, device)));
+  CHECK(table_cost(1000, 3, time) == 1000 + 3 * 8192);
+  CHECK(table_cost(1000, 3, table_limits(blocks, Objective::time, device)) == 1000 + 6 * 8192);
+  CHECK(table_cost(1000, 3, bytes) == 1000);
+  CHECK(smallest_tile(1) == 16);
+  CHECK(smallest_tile(2) == 8);
+  CHECK(smallest_tile(4) == 4);
 }
 
 TEST_CASE("a pattern has half as many steps again as a row has entries, or four times as many with values") {

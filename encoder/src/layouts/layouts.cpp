@@ -12,9 +12,9 @@
 
 namespace spmvpack::encoder::layouts {
 
-const Device& device_of(const PlanOptions& options) {
+const Device& device_of(const Aim& aim) {
   static const Device usual;
-  return options.aim.optimize == Objective::bytes ? usual : profile_of(options.aim).device;
+  return aim.optimize == Objective::bytes ? usual : profile_of(aim).device;
 }
 
 PartPlan begin_plan(const spmvpack::Layout& layout, const PartMatrix& part) {

@@ -12,6 +12,7 @@
 #include "spmvpack/encoder/device.hpp"
 #include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/encoder/value_table.hpp"
+#include "spmvpack/encoding_rules/chains.hpp"
 #include "spmvpack/launch_rules/padded_rows.hpp"
 
 namespace spmvpack::encoder::layouts {
@@ -26,7 +27,8 @@ void add_section(PartPlan& plan, const SectionDescription& description);
 void add_sections(PartPlan& plan, std::span<const SectionDescription> descriptions);
 
 /// Of the aim's profile; the package's for fewest bytes, which no target changes.
-const Device& device_of(const PlanOptions& options);
+const Device& device_of(const Aim& aim);
+inline const Device& device_of(const PlanOptions& options) { return device_of(options.aim); }
 
 /// What the layout has put into PartPlan::choices.
 template <class Choices>
@@ -62,26 +64,12 @@ inline bool has_name(const PlanOptions& options, const Setting& setting, std::st
 /// Whether any entry is +0. Most matrices have none, and need no list of them.
 bool stores_zeros(const CsrView& a, int threads);
 
-/// The unit NAME.chain of PartPlan::work: loads that wait for one another in a lane with so many steps, `at_once` of
-/// which are loaded together: their columns or places, then what these name.
-constexpr std::uint64_t chain_of(std::uint64_t steps, std::uint64_t at_once) { return 2 * div_up(steps, at_once); }
-/// What is left of such loads where a thread takes a row's in turn, few at a time: while it waits for one, so many
-/// bytes of other rows arrive, and all take at least as long as the memory needs for them. A quarter always counts.
-constexpr std::uint64_t chain_beside(std::uint64_t loads, std::uint64_t bytes, std::uint64_t bytes_of_load) {
-  return std::max(loads - std::min(loads, bytes / bytes_of_load), div_up(loads, 4));
-}
 /// The units of the kernels that give each row a thread.
 struct RowChain {
   std::uint64_t loads;  ///< NAME.chain, of the longest row
   std::uint64_t slots;  ///< NAME.chain_slots: those of the batches that it is loaded in
   std::uint64_t turns;  ///< NAME.turns
 };
-/// How often a device has as much as it holds at once, and there is more. The third turn and those after it begin while
-/// others' loads are on their way.
-constexpr std::uint64_t turns_of(std::uint64_t all, std::uint64_t at_once) {
-  constexpr std::uint64_t most = 2;
-  return all == 0 ? 0 : std::min(most, (all - 1) / at_once);
-}
 constexpr RowChain chain_of_rows(std::uint64_t rows, std::uint64_t longest, std::uint64_t nnz, ValueType type,
                                  const Device& device) {
   constexpr bool sorted = false;  // or not, a batch is the same
@@ -115,9 +103,6 @@ std::uint64_t entries_in_turns(const CsrView& a, std::span<const std::uint32_t> 
 
 /// Rows with entries. O(rows), parallel.
 std::uint64_t filled_rows(const CsrView& a, int threads);
-
-/// Rows of a slice of sell (C) where `sell.c` is not set: those of a warp.
-inline constexpr std::uint64_t default_slice_rows = 32;
 
 /// Sets the byte shares of a part to its device sections, one share each.
 void share_by_section(PartPlan& plan);

@@ -6,9 +6,6 @@
 
 namespace spmvpack::encoder::layouts {
 
-/// Bytes of a slot: a column and a value of so many bytes.
-constexpr std::uint64_t slot_bytes(std::uint64_t value_size) { return sizeof(std::uint32_t) + value_size; }
-
 /// The rows of `a`, sorted by falling length within windows of `window` rows; rows of equal length keep their order.
 CountedVector<std::uint32_t> sorted_rows(const CsrView& a, std::uint64_t window, int threads);
 

@@ -1,4 +1,4 @@
-#include "spmvpack/container/layouts/sell.hpp"
+#include "spmvpack/encoding_rules/sell.hpp"
 
 #include <fmt/format.h>
 
@@ -17,15 +17,9 @@ namespace spmvpack::encoder::layouts {
 namespace sell_plans {
 namespace {
 
-using namespace spmvpack::layouts::sell;  // what the bytes mean
-
 constexpr std::array<Setting, 2> settings{
     Setting{"sell.c", "1 to 65536", "rows of a slice (C), 32 unless set"},
     Setting{"sell.sigma", "auto, or 1 and more", "rows sorted together; auto keeps the order unless that saves bytes"}};
-
-/// What auto tries besides 1: windows in windows. Beyond, little padding is left to save, and neighbouring rows are far
-/// apart.
-constexpr std::array<std::uint64_t, 3> sigmas{256, 4096, 32768};
 
 /// The rows in an order, and their slices.
 struct Sorted {
@@ -132,21 +126,11 @@ std::array<std::uint64_t, sigmas.size()> steps_if_sorted(const CsrView& a, std::
   return sums;
 }
 
-/// A fiftieth of the bytes must be saved for rows to be sorted at all, as y is then written in scattered places; a
-/// tenth for a wider window, in which rows of a slice are far apart and share less of x (log-distance columns take 95
-/// us with windows of 256, 115 with 4,096 that save 3 %; H200).
-std::uint64_t choose_sigma(const CsrView& a, std::uint64_t unsorted_steps, std::uint64_t slice_rows, int threads) {
-  const std::uint64_t bytes_of_step = slice_rows * slot_bytes(size_of(a.value_type()));
-  const std::uint64_t bytes_of_order = a.rows() * 4;
-  // The list of rows may take more than all padding of unsorted slices.
-  const std::uint64_t unsorted_bytes = unsorted_steps * bytes_of_step;
-  if (unsorted_bytes - a.nnz() * slot_bytes(size_of(a.value_type())) <= bytes_of_order) return 1;
-  std::uint64_t best = 1, enough = unsorted_bytes - unsorted_bytes / 50;
-  const auto steps = steps_if_sorted(a, slice_rows, threads);
-  for (std::size_t i = 0; i < sigmas.size(); ++i)
-    if (const std::uint64_t bytes = steps.at(i) * bytes_of_step + bytes_of_order; bytes < enough)
-      best = sigmas.at(i), enough = bytes - bytes / 10;
-  return best;
+/// Counts more only if it may matter.
+SellDecision decide_by_counting(const CsrView& a, std::uint64_t unsorted_steps, std::uint64_t slice_rows, int threads) {
+  SellFacts facts{a.rows(), a.nnz(), size_of(a.value_type()), slice_rows, unsorted_steps};
+  if (may_be_sorted(facts)) facts.steps_of = steps_if_sorted(a, slice_rows, threads);
+  return decide(facts);
 }
 
 /// Slices in file order; in a slice, slot 0 of all its rows, then slot 1.
@@ -174,8 +158,8 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   const auto fixed = read_setting(options, "sell.sigma", 1, max_dimension, "auto");
   Sorted best = sort(part, fixed.value_or(1), slice_rows, options.threads);
   if (!fixed)
-    if (const std::uint64_t sigma = choose_sigma(part.a, best.steps, slice_rows, options.threads); sigma != 1)
-      best = sort(part, sigma, slice_rows, options.threads);
+    if (const auto chosen = decide_by_counting(part.a, best.steps, slice_rows, options.threads); chosen.sigma != 1)
+      best = sort(part, chosen.sigma, slice_rows, options.threads);
   PartMatrix sorted = part;
   sorted.rows = best.rows;
   PartPlan plan = begin_plan(layout, sorted);

@@ -12,6 +12,7 @@
 #include "spmvpack/container/base/text.hpp"
 #include "spmvpack/encoder/survey.hpp"
 #include "spmvpack/encoder/time_model.hpp"
+#include "spmvpack/encoding_rules/sell.hpp"
 #include "strategies/lazy_part.hpp"
 #include "strategies/split_costs.hpp"
 #include "strategies/strategies.hpp"
@@ -152,7 +153,7 @@ std::string reason_for_two(const Found& f, std::uint64_t rows, const Aim& aim) {
 Found find_cuts(const CsrView& a, std::optional<std::uint64_t> length, std::optional<std::string_view> layout,
                 const PlanOptions& options, const PlanOptions& given) {
   const auto slice_rows = [](const PlanOptions& of) {
-    return layouts::read_setting(of, "sell.c", 1, max_dimension, {}).value_or(layouts::default_slice_rows);
+    return layouts::read_setting(of, "sell.c", 1, max_dimension, {}).value_or(layouts::sell_plans::default_slice_rows);
   };
   const std::uint64_t longest = a.longest_row(options.threads);
   Found found;

@@ -5,7 +5,6 @@
 #include <atomic>
 
 #include "decide.hpp"
-#include "layouts/bitflag/bitflag_rules.hpp"
 #include "layouts/bitflag/chunks.hpp"
 #include "layouts/layouts.hpp"
 #include "layouts/padded_rows.hpp"
@@ -13,6 +12,8 @@
 #include "spmvpack/container/layouts/csell.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/encoder/value_table.hpp"
+#include "spmvpack/encoding_rules/bitflag.hpp"
+#include "spmvpack/encoding_rules/sell.hpp"
 #include "spmvpack/launch_rules/csell.hpp"
 #include "strategies/lazy_part.hpp"
 

@@ -18,24 +18,12 @@
 #include "spmvpack/container/base/progress.hpp"
 #include "spmvpack/container/file/contents.hpp"
 #include "spmvpack/container/file/writer.hpp"
+#include "spmvpack/encoder/aim.hpp"
 
 namespace spmvpack::encoder {
 
 class ValueTable;
-struct Profile;
 struct Survey;
-
-/// What plans minimise, and the machine for which times are predicted.
-enum class Objective : std::uint8_t { time, bytes };
-enum class Target : std::uint8_t { gpu, host };
-struct Aim {
-  Objective optimize = Objective::time;
-  Target target = Target::gpu;
-  /// Of a machine of this kind (time_model.hpp); null: that of default_profile(). set_target() sets both.
-  std::shared_ptr<const Profile> profile = nullptr;
-
-  friend bool operator==(const Aim&, const Aim&) = default;
-};
 
 struct PlanOptions {
   int threads = 0;

@@ -6,12 +6,12 @@
 #include <array>
 #include <cstring>
 
-#include "layouts/bitflag/bitflag_rules.hpp"
 #include "layouts/bitflag/chunks.hpp"
 #include "layouts/bitflag/values.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/encoder/survey.hpp"
 #include "spmvpack/encoder/value_table.hpp"
+#include "spmvpack/encoding_rules/bitflag.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace bitflag_plans {
@@ -285,13 +285,10 @@ class BitflagPlanner {
     ValueFacts facts{a_.nnz() + out_.chunks.padding, size, 0};
     facts.bytes = facts.slots * stored_bytes(out_.source, size) + out_.table.size() * size;
     auto decimals = plan_decimals(a_, out_.chunks, options.threads);
-    if (decimals && decimal_bytes(facts, decimals->exponent_bytes) < facts.bytes)
-      facts.bytes = decimal_bytes(facts, decimals->exponent_bytes);
-    else
-      decimals.reset();
+    if (decimals) facts.exponent_bytes = decimals->exponent_bytes;
     if (const std::uint64_t most = most_window_values(facts); most != 0)
       if (auto windows = plan_windows(a_, out_.chunks, most)) return take(std::move(*windows));
-    if (!decimals) return {};
+    if (!worth_decimals(facts)) return {};
     out_.source = Source::decimal;
     out_.table.clear();
     return std::move(decimals->of_chunks);

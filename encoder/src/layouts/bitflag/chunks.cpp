@@ -5,17 +5,12 @@
 #include <functional>
 #include <utility>
 
-#include "layouts/bitflag/bitflag_rules.hpp"
 #include "spmvpack/container/base/error.hpp"
 #include "spmvpack/container/base/memory.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 
 namespace spmvpack::encoder::layouts::bitflag_plans {
 namespace {
-
-/// Rows of a chunk's own, at most: half of what the format allows, as one warp writes those without entries.
-/// docs/BENCHMARKS.md, "bitflag".
-constexpr std::uint32_t most_rows = max_chunk_rows / 2;
 
 /// Splits the entries into chunks.
 class Chunker {
@@ -49,8 +44,8 @@ class Chunker {
   void add_row(std::uint64_t row, std::uint64_t entry, std::uint64_t end) {
     if (entry == end) return;
     // A chunk's own rows begin where those of the one before end, which is at next_row_ while it has no entries.
-    if (entries_ != 0 && row - begin_ >= most_rows) close();
-    if (entries_ == 0) cover_rows(row, most_rows - 1);
+    if (entries_ != 0 && row - begin_ >= most_chunk_rows) close();
+    if (entries_ == 0) cover_rows(row, most_chunk_rows - 1);
     // A tile ends before a row that it has no room for, unless none has.
     const std::uint64_t n = end - entry, room = (tile_ - out_.all.size() % tile_) * chunk_entries - entries_;
     if (n > room && n <= std::uint64_t{tile_} * chunk_entries) {
@@ -75,7 +70,7 @@ class Chunker {
   void cover_rows(std::uint64_t row, std::uint64_t but) {
     while (row - next_row_ > but) {
       put_empty(next_row_);
-      next_row_ = std::min<std::uint64_t>(row, next_row_ + most_rows);
+      next_row_ = std::min<std::uint64_t>(row, next_row_ + most_chunk_rows);
     }
   }
   /// A chunk without entries, whose own rows, if any, begin at `row`.

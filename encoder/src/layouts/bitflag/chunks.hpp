@@ -5,13 +5,12 @@
 #include <span>
 
 #include "spmvpack/container/base/memory.hpp"
-#include "spmvpack/container/layouts/bitflag.hpp"
 #include "spmvpack/container/matrix/csr_matrix.hpp"
+#include "spmvpack/encoding_rules/bitflag.hpp"
 
 namespace spmvpack::encoder::layouts::bitflag_plans {
 
-using namespace spmvpack::layouts::bitflag;  // what the bytes mean
-using spmvpack::layouts::bitflag::Source;    // not encoder::Source, which a group may include, too
+using spmvpack::layouts::bitflag::Source;  // not encoder::Source, which a group may include, too
 
 /// A chunk and where its entries begin.
 struct PlannedChunk {
@@ -45,11 +44,6 @@ struct Hot {
   std::uint64_t entries = 0;
 };
 Hot hot_columns_of(const CsrView& a, std::uint64_t count, int threads);
-
-/// Bytes of columns that are so far apart at most.
-constexpr std::uint32_t column_bytes(std::uint32_t span) {
-  return span <= 0xFF ? 1 : span <= 0xFFFF ? 2 : span <= 0xFFFFFF ? 3 : 4;
-}
 
 /// Bytes of a column, on average: as wide as each of some chunks of 256 entries here and there needs it.
 double bytes_of_columns(const CsrView& a);

@@ -10,8 +10,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "layouts/csell/csell_rules.hpp"
 #include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/encoding_rules/csell.hpp"
 #include "spmvpack/launch_rules/csell_windows.hpp"
 
 namespace spmvpack::encoder::layouts::csell_plans {

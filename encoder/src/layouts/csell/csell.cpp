@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "layouts/csell/csell_rules.hpp"
+#include "layouts/csell/csell_work.hpp"
 #include "layouts/csell/slice.hpp"
 #include "layouts/csell/ways.hpp"
 #include "layouts/csell/writer.hpp"

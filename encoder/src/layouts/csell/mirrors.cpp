@@ -7,7 +7,6 @@
 #include <string>
 #include <unordered_map>
 
-#include "layouts/csell/csell_rules.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 
 namespace spmvpack::encoder::layouts::csell_plans {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "layouts/csell/slice.hpp"
+#include "spmvpack/encoding_rules/csell.hpp"
 
 namespace spmvpack::encoder::layouts::csell_plans {
 
@@ -27,10 +28,7 @@ struct Mirrors {
                                     std::size_t value_size) const;
 };
 
-/// What a sample of the slices has.
-struct MirrorSample {
-  std::uint64_t mirrors = 0, blocks = 0;
-};
+/// Of some of the slices.
 MirrorSample sample_mirrors(const BlockRows& rows, Source source);
 
 /// For slices whose columns are planned: a dictionary of `patterns`, whose places are in `slices`. None if no block has

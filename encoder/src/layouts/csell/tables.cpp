@@ -9,14 +9,6 @@
 namespace spmvpack::encoder::layouts::csell_plans {
 namespace {
 
-/// Slices of the smallest tile and of the largest.
-constexpr std::uint64_t smallest_tile(std::uint32_t block) { return block == 1 ? 16 : block == 2 ? 8 : 4; }
-constexpr std::uint64_t largest_tile = 128;
-/// Blocks of several rows are so many entries that the warps of small tiles would be few.
-constexpr std::uint64_t staging_bytes(std::uint32_t block_values, const TableLimits& limits) {
-  return block_values == 1 ? limits.staging_bytes : 2 * limits.staging_bytes;
-}
-
 /// The matrix entries before a slice.
 std::uint64_t entries_before(const BlockRows& rows, std::uint64_t slice) {
   const CsrView& a = rows.matrix();
@@ -45,14 +37,6 @@ CountedVector<ValueKey> distinct_values(const BlockRows& rows, std::uint64_t fir
   });
 }
 
-/// Device bytes, and what staging the tables costs.
-std::uint64_t cost(const Tables& tables, std::span<const SliceGroups> groups, std::size_t value_size,
-                   const TableLimits& limits) {
-  const std::uint64_t staging =
-      limits.fewest_bytes ? 0 : tables.values.size() * staging_bytes(tables.block_values, limits);
-  return tables.bytes(groups, value_size) + staging;
-}
-
 }  // namespace
 
 std::uint64_t Tables::bytes(std::span<const SliceGroups> groups, std::size_t value_size) const {
@@ -74,42 +58,38 @@ std::optional<Tables> plan_tables(const BlockRows& rows, const ValueTable& all, 
   const std::uint64_t smallest = smallest_tile(rows.block());
   const std::size_t value_size = size_of(a.value_type());
   if (slices == 0 || a.nnz() == 0) return {};
-  if (all.distinct() <= 256) {
+  if (all.distinct() <= max_one_table) {
     Tables one{slices, block_values, {}};
     one.values.push_back(distinct_values(rows, 0, slices));
     return one;
   }
-  if (!limits.asked_for && !limits.fewest_bytes && a.nnz() < limits.least_entries) return {};
+  if (!worth_sampling_tables(a.nnz(), limits)) return {};
   Tables tables{smallest, block_values, {}};
   tables.values.resize(div_up(slices, smallest));
-  // Where few tiles here and there have hardly any repeated value, the others are not looked at.
   constexpr std::uint64_t samples = 32;
-  std::uint64_t distinct = 0, entries = 0, latest = tables.values.size(), of_latest = 0;
+  RepetitionFacts sample;
+  std::uint64_t latest = tables.values.size(), of_latest = 0;
   for (std::uint64_t i = 0; i < samples; ++i) {
     const std::uint64_t t = tables.values.size() * i / samples, first = t * smallest, last = first + smallest;
     if (t != latest)  // again and again the same, where there are few
       of_latest = count_values(rows, first, last, [](const auto& table) { return std::uint64_t{table.size()}; });
     latest = t;
-    distinct += of_latest;
-    entries += entries_before(rows, last) - entries_before(rows, first);
+    sample.distinct += of_latest;
+    sample.entries += entries_before(rows, last) - entries_before(rows, first);
   }
-  const auto hardly_any_repeated = [](std::uint64_t of_distinct, std::uint64_t of_all) {
-    return of_distinct * 4 > of_all * 3;
-  };
-  const bool anywhere = !all.exceeds() && !hardly_any_repeated(all.distinct(), a.nnz());
-  if (!limits.asked_for && !(limits.fewest_bytes && anywhere) && hardly_any_repeated(distinct, entries)) return {};
+  if (!worth_tables(sample, {all.distinct(), a.nnz()}, limits)) return {};
   std::atomic<bool> too_many{false};
   parallel_for(tables.values.size(), threads, [&](std::uint64_t t) {
     if (too_many) return;
     tables.values[t] = distinct_values(rows, t * smallest, (t + 1) * smallest);
-    if (tables.values[t].size() > (limits.asked_for || limits.fewest_bytes ? max_table : limits.staged_values))
-      too_many = true;
+    if (tables.values[t].size() > most_values_of_smallest(limits)) too_many = true;
   });
   if (too_many) return {};
+  const auto cost = [&](const Tables& of) {
+    return table_cost(of.bytes(groups, value_size), of.values.size(), limits);
+  };
   Tables best = tables;
-  const std::uint64_t least_tiles = limits.asked_for || limits.fewest_bytes ? 1 : limits.least_tiles;
-  while ((limits.fewest_bytes || tables.slices < largest_tile) && tables.values.size() > 1 &&
-         div_up(tables.values.size(), 2) >= least_tiles) {
+  while (may_widen(tables.values.size(), tables.slices, limits)) {
     Tables wider{tables.slices * 2, block_values, {}};
     wider.values.resize(div_up(tables.values.size(), 2));
     parallel_for(wider.values.size(), threads, [&](std::uint64_t t) {
@@ -120,11 +100,11 @@ std::optional<Tables> plan_tables(const BlockRows& rows, const ValueTable& all, 
       }
       const auto &left = tables.values[i], &right = tables.values[i + 1];
       std::set_union(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(wider.values[t]));
-      if (wider.values[t].size() > (limits.fewest_bytes ? max_table : limits.staged_values)) too_many = true;
+      if (wider.values[t].size() > most_values(limits)) too_many = true;
     });
     if (too_many) break;
     tables = std::move(wider);
-    if (cost(tables, groups, value_size, limits) < cost(best, groups, value_size, limits)) best = tables;
+    if (cost(tables) < cost(best)) best = tables;
   }
   return best;
 }

@@ -10,6 +10,7 @@
 #include "count_table.hpp"
 #include "layouts/csell/slice.hpp"
 #include "spmvpack/encoder/value_table.hpp"
+#include "spmvpack/encoding_rules/csell.hpp"
 
 namespace spmvpack::encoder::layouts::csell_plans {
 
@@ -26,16 +27,6 @@ struct Tables {
   }
   /// Of ids, tables and their places, for slices of these groups.
   [[nodiscard]] std::uint64_t bytes(std::span<const SliceGroups> groups, std::size_t value_size) const;
-};
-
-/// What several tables are for, and so what they may be.
-struct TableLimits {
-  std::uint64_t least_entries;  ///< of the matrix, unless one of the next is set
-  bool asked_for;               ///< whatever they cost; even the smallest tiles may have more values than are staged
-  bool fewest_bytes;            ///< only bytes count: any tile may, and have any number of slices
-  std::uint64_t staged_values;  ///< of a tile at most, unless one of these is set
-  std::uint64_t least_tiles;    ///< unless one of these is set: fewer leave multiprocessors without any
-  std::uint64_t staging_bytes;  ///< what a table costs besides: Device::staging_bytes, for entries alone
 };
 
 /// The tables that cost least; none if values do not repeat nearby.

@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "decide.hpp"
 #include "layouts/csell/slice.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
@@ -14,6 +13,8 @@
 
 namespace spmvpack::encoder::layouts::csell_plans {
 namespace {
+
+static_assert(max_counted_values == ValueTable::max_distinct);
 
 /// Sums of a row, from the number of their name.
 std::optional<std::uint64_t> sums_setting(const PlanOptions& options) {
@@ -54,44 +55,6 @@ std::uint64_t raw_bytes(const BlockRows& rows, std::uint32_t block, std::size_t 
   return sum;
 }
 
-/// Keeps the best of the ways that it is offered: the least for the aim, of equals the first.
-class BestWay {
- public:
-  BestWay(const CsrView& a, const PlanOptions& options)
-      : aim_(options.aim),
-        device_(device_of(options)),
-        sums_(sums_setting(options)),
-        csr_bytes_(spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type())) {}
-
-  [[nodiscard]] bool would_take(const WayFacts& facts) const { return !rank_ || ranked(facts).second < *rank_; }
-  void offer(Way way) {
-    considered_.push_back({fmt::format("{}.device_bytes", source_names.at(static_cast<std::size_t>(way.facts.source))),
-                           way.facts.device_bytes});
-    const auto [sums, rank] = ranked(way.facts);
-    if (rank_ && !(rank < *rank_)) return;
-    rank_ = rank;
-    best_ = std::move(way);
-    best_.facts.sums = sums;
-  }
-  [[nodiscard]] bool has_one() const { return rank_.has_value(); }
-  [[nodiscard]] Source source() const { return best_.facts.source; }
-  ChosenWay take(ColumnsPlan columns) { return {std::move(best_), std::move(columns), std::move(considered_)}; }
-
- private:
-  /// With the number of sums that the way takes.
-  [[nodiscard]] std::pair<std::uint64_t, Rank> ranked(WayFacts f) const {
-    f.sums = sums_ ? *sums_ : sums_of(f, device_);
-    return {f.sums, rank_of({f.device_bytes, work_of(f, device_)}, csr_bytes_, aim_)};
-  }
-  const Aim& aim_;
-  const Device& device_;
-  std::optional<std::uint64_t> sums_;
-  std::uint64_t csr_bytes_;
-  std::optional<Rank> rank_;
-  Way best_;
-  std::vector<Counter> considered_;
-};
-
 class WayPlanner {
  public:
   WayPlanner(const CsrView& a, const ValueTable& values, const PlanOptions& options)
@@ -99,26 +62,39 @@ class WayPlanner {
         values_(values),
         options_(options),
         device_(device_of(options)),
-        wanted_(read_name<Source>(options, settings[1], source_names)),
-        block_(choose_block(a, options)),
-        rows_(a, block_) {}
+        rows_(a, choose_block(a, options)),
+        facts_{.part = {a.nnz(), values.distinct(), rows_.block()},
+               .csr_bytes = spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type()),
+               .source = read_name<Source>(options, settings[1], source_names),
+               .sums = sums_setting(options)} {}
 
-  ChosenWay choose() const {
-    BestWay best(a_, options_);
+  /// Of the plans only the best so far is kept.
+  ChosenWay choose() {
+    ChosenWay best;
+    std::optional<CsellDecision> decision;
     std::optional<ColumnsPlan> plain, in_steps;
-    for (const Source source : sources_to_plan({a_.nnz(), values_.distinct(), block_}, wanted_)) {
+    for (const Source source : sources) {
+      if (!is_planned(source, facts_.part, facts_.source)) continue;
       std::optional<ColumnsPlan>& columns = source == Source::step ? in_steps : plain;
       if (!columns) columns = plan_columns(rows_, source == Source::step, options_.threads);
       if (!columns) continue;
-      if (auto way = plan(source, *columns, best)) best.offer(std::move(*way));
+      std::optional<Way> way = plan(source, *columns);
+      if (!way) continue;
+      best.considered.push_back(
+          {fmt::format("{}.device_bytes", source_names.at(static_cast<std::size_t>(source))), way->facts.device_bytes});
+      facts_.add(way->facts);
+      decision = decide(facts_, options_.aim);
+      if (decision->source == source) best.way = std::move(*way);
     }
-    if (!best.has_one()) refuse_values(*wanted_, block_);
-    return best.take(std::move(best.source() == Source::step ? *in_steps : *plain));
+    if (!decision) refuse_values(*facts_.source, rows_.block());
+    best.way.facts.sums = decision->sums;
+    best.columns = std::move(decision->source == Source::step ? *in_steps : *plain);
+    return best;
   }
 
  private:
   /// None if the values are not like that, or other ways are better in any case.
-  [[nodiscard]] std::optional<Way> plan(Source source, const ColumnsPlan& columns, const BestWay& best) const {
+  [[nodiscard]] std::optional<Way> plan(Source source, const ColumnsPlan& columns) const {
     const std::size_t size = size_of(a_.value_type());
     switch (source) {
       case Source::step:
@@ -126,22 +102,17 @@ class WayPlanner {
       case Source::single:
         return Way{facts_of(source, columns, columns.bytes() + size), {}, {}};
       case Source::raw:
-        return Way{facts_of(source, columns, columns.bytes() + raw_bytes(rows_, block_, size)), {}, {}};
+        return Way{facts_of(source, columns, columns.bytes() + raw_bytes(rows_, rows_.block(), size)), {}, {}};
       case Source::table:
         return with_tables(columns);
       default:
-        if (!wanted_ && !may_have_mirrors(source, columns, best)) return {};
+        if (!facts_.source && !may_have_mirrors(source, columns)) return {};
         return mirrored(source, columns);
     }
   }
 
   [[nodiscard]] std::optional<Way> with_tables(const ColumnsPlan& columns) const {
-    const TableLimits limits{.least_entries = device_.small_entries,
-                             .asked_for = wanted_.has_value(),
-                             .fewest_bytes = options_.aim.optimize == Objective::bytes,
-                             .staged_values = device_.table_values,
-                             .least_tiles = block_ == 1 ? device_.multiprocessors : 1,
-                             .staging_bytes = device_.staging_bytes};
+    const TableLimits limits = table_limits(facts_, options_.aim.optimize, device_);
     auto tables = plan_tables(rows_, values_, columns.groups, limits, options_.threads);
     if (!tables) return {};
     const std::uint64_t bytes = tables->bytes(columns.groups, size_of(a_.value_type()));
@@ -153,24 +124,16 @@ class WayPlanner {
     return way;
   }
 
-  /// Whether mirrors may be best if half of all blocks have one, and if as many have as in a sample.
-  [[nodiscard]] bool may_have_mirrors(Source source, const ColumnsPlan& columns, const BestWay& best) const {
-    const WayFacts without = facts_of(Source::raw, columns, 0);
-    const auto is_best_with = [&](std::uint64_t mirrors) {
-      return best.would_take(with_mirrors(without, source, mirrors, columns.bytes()));
-    };
-    const std::uint64_t blocks = a_.nnz() / block_ / block_;
-    if (!is_best_with(blocks / 2)) return false;
-    const MirrorSample sample = sample_mirrors(rows_, source);
-    if (!are_many_mirrors(sample.mirrors, sample.blocks)) return false;
-    return options_.aim.optimize == Objective::bytes ||
-           is_best_with(std::min(blocks / 2, blocks * sample.mirrors / sample.blocks));
+  [[nodiscard]] bool may_have_mirrors(Source source, const ColumnsPlan& columns) const {
+    const MirrorFacts f{facts_of(Source::raw, columns, 0), source, columns.bytes()};
+    return worth_a_sample(facts_, f, options_.aim) &&
+           worth_mirrors(facts_, f, sample_mirrors(rows_, source), options_.aim);
   }
 
   [[nodiscard]] std::optional<Way> mirrored(Source source, const ColumnsPlan& columns) const {
     auto mirrors = plan_mirrors(rows_, source, columns.slices, columns.groups, columns.patterns, options_.threads);
     if (!mirrors) return {};
-    const std::uint64_t bytes = mirrors->bytes(columns.groups, block_, size_of(a_.value_type()));
+    const std::uint64_t bytes = mirrors->bytes(columns.groups, rows_.block(), size_of(a_.value_type()));
     WayFacts facts = facts_of(source, columns, bytes);
     facts.mirrors = mirrors->mirrored;
     facts.mirrors_by_steps = mirrors->by_steps;
@@ -191,8 +154,7 @@ class WayPlanner {
                .longest = groups.longest,
                .uneven_steps = columns.uneven_steps,
                .device_bytes = bytes};
-    if (options_.aim.target == Target::gpu && shares_values(f) && f.block == 1 && f.offset_groups == 0 &&
-        launch_rules::csell::worth_windows(f.slices, device_.multiprocessors))
+    if (may_have_windows(f, options_.aim.target, device_))
       for (const std::uint32_t pairs : launch_rules::csell::pairs_by_preference) {
         f.pairs = pairs;
         f.windows = columns.windows(a_.cols(), device_.multiprocessors, pairs);
@@ -205,9 +167,8 @@ class WayPlanner {
   const ValueTable& values_;
   const PlanOptions& options_;
   const Device& device_;
-  std::optional<Source> wanted_;
-  std::uint32_t block_;
   BlockRows rows_;
+  CsellFacts facts_;
 };
 
 }  // namespace

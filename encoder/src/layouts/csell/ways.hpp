@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "layouts/csell/columns.hpp"
-#include "layouts/csell/csell_rules.hpp"
 #include "layouts/csell/mirrors.hpp"
 #include "layouts/csell/tables.hpp"
 #include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/encoder/value_table.hpp"
+#include "spmvpack/encoding_rules/csell.hpp"
 
 namespace spmvpack::encoder::layouts::csell_plans {
 

@@ -1,130 +1,18 @@
 #pragma once
-// What csell decides, from counts alone. Here are no loops over a matrix, and there no rules.
+// What a multiply with csell does, from counts alone.
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
-#include "layouts/layouts.hpp"
-#include "spmvpack/container/layouts/csell.hpp"
-#include "spmvpack/encoder/device.hpp"
 #include "spmvpack/encoder/layout.hpp"
-#include "spmvpack/encoder/value_table.hpp"
+#include "spmvpack/encoding_rules/chains.hpp"
+#include "spmvpack/encoding_rules/csell.hpp"
 #include "spmvpack/launch_rules/csell.hpp"
 #include "spmvpack/launch_rules/csell_tiles.hpp"
 #include "spmvpack/launch_rules/csell_windows.hpp"
 
 namespace spmvpack::encoder::layouts::csell_plans {
-
-using namespace spmvpack::layouts::csell;  // what the bytes mean
-
-/// More distinct values than this do not stand in patterns.
-inline constexpr std::uint64_t max_step_values = 4096;
-/// With fewer slices than this, several warps share one: the warps that are on a device together.
-constexpr std::uint64_t few_slices(const Device& device) { return device.multiprocessors * 32; }
-
-struct PartFacts {
-  std::uint64_t entries = 0, distinct_values = 0;
-  std::uint32_t block = 1;
-};
-
-/// Where values may be, in the order in which ties go to the first. `wanted` is the only one if it can be.
-inline std::vector<Source> sources_to_plan(const PartFacts& part, std::optional<Source> wanted) {
-  const auto tried = [&](Source source) { return !wanted || *wanted == source; };
-  if (tried(Source::single) && part.distinct_values == 1) return {Source::single};
-  std::vector<Source> sources;
-  if (tried(Source::step) && part.distinct_values <= (wanted ? ValueTable::max_distinct : max_step_values))
-    sources.push_back(Source::step);
-  for (const Source source : {Source::table, Source::raw, Source::mirror, Source::skew})
-    if (tried(source)) sources.push_back(source);
-  return sources;
-}
-
-/// A pattern may have so many steps, for a slice of so many entries or blocks.
-///
-/// Without values, a pattern of a slice alone then takes fewer bytes than its offsets would: 32 for four steps, and 160
-/// for the four entries of each row that offsets of 8 bits have in as many. With values a step has the lanes of one
-/// value alone, which are to be at least eight of 32 on average.
-constexpr std::uint64_t most_pattern_steps(std::uint64_t blocks, bool by_value) {
-  constexpr std::uint64_t least_steps_by_value = 32;
-  const std::uint64_t of_row = div_up(blocks, lanes);
-  return by_value ? lanes / 8 * of_row + least_steps_by_value : of_row + of_row / 2 + group_steps;
-}
-
-/// Of neighbouring slices whose steps have values.
-struct StepFacts {
-  std::uint64_t blocks = 0, block_bytes = 0;  ///< bytes: of the values of one
-  std::uint64_t steps = 0;
-  std::uint64_t width = 0;       ///< of each slice the longest row's blocks: no steps are fewer
-  std::uint64_t list_bytes = 0;  ///< of different slices' steps, each once
-};
-/// Whether patterns with values are worth going on: they have not many more steps than the rows' lengths suggest, and
-/// slices share them, so that they take less than half the bytes of raw values. A few slices prove nothing.
-constexpr bool worth_values_in_steps(const StepFacts& f) {
-  constexpr std::uint64_t few_steps = 64, few_bytes = 4096;
-  return f.steps <= 2 * f.width + few_steps && f.list_bytes <= f.blocks * f.block_bytes / 2 + few_bytes;
-}
-
-/// Whether so many mirrors in a sample of blocks are worth a plan: most blocks of a (skew-)symmetric matrix come in
-/// pairs.
-constexpr bool are_many_mirrors(std::uint64_t mirrors, std::uint64_t blocks) {
-  return mirrors != 0 && 4 * mirrors >= blocks;
-}
-/// Whether all blocks of a step have one slot, which slices with the same pattern can then name by steps, rather than
-/// each the next of its row. `reference_bytes`: what the references of all lanes would take. Twice that may be spent on
-/// slots, as other slices' mirrors are of these slots.
-constexpr bool slots_by_steps(std::uint64_t slots, std::uint64_t more_bytes, std::uint64_t reference_bytes) {
-  return slots <= max_slots && more_bytes <= 2 * reference_bytes;
-}
-
-struct SumFacts {
-  std::uint64_t slices = 0, groups = 0;
-  std::uint64_t mirror_bytes = 0;  ///< of everything if there are mirrors
-  std::uint32_t block = 1;
-};
-/// Sums of a row, each by a warp: of slices so few that all warps find room. Single entries without mirrors have a
-/// kernel for few slices, which loads four groups together: more sums than it takes are worse than one (1,076 slices of
-/// 7 groups 8.9 us with one sum and 9.6 with two, 2,138 of 14 groups 19.2 and 30.1, and 916 of 9 groups 12.9 and 12.5:
-/// H200).
-constexpr std::uint64_t sums_of(const SumFacts& f, const Device& device) {
-  std::uint64_t sums = 1;
-  if (f.slices == 0) return sums;
-  const std::uint64_t few = few_slices(device);
-  const auto has_room_for_twice = [&] {
-    return f.block == 1 && f.mirror_bytes == 0
-               ? launch_rules::csell::are_few(f.slices, 2 * sums, device.multiprocessors)
-               : f.slices * sums < few;
-  };
-  while (sums < max_sums && has_room_for_twice() && f.groups >= 4 * sums * f.slices) sums *= 2;
-  const std::uint64_t slice_bytes = div_up(f.mirror_bytes, f.slices);
-  while (sums < max_sums && few / sums * slice_bytes > device.in_flight_bytes && f.groups >= sums * 2 * f.slices)
-    sums *= 2;
-  return sums;
-}
-
-/// A way to store a part.
-struct WayFacts {
-  Source source = Source::raw;
-  std::uint32_t block = 1;
-  std::uint64_t rows = 0, entries = 0, value_size = 8;
-  std::uint64_t slices = 0, pattern_groups = 0, offset_groups = 0;
-  std::uint64_t longest = 0;                                    ///< groups of a slice
-  std::uint64_t uneven_steps = 0;                               ///< steps that some lanes lack
-  std::uint64_t tiles = 0, tile_slices = 0, largest_table = 0;  ///< values of the largest table
-  std::uint64_t mirrors = 0, mirrors_by_steps = 0;  ///< blocks; those of them in slices that refer step by step
-  std::uint64_t sums = 1;
-  std::uint64_t windows = 0;  ///< of x that a program has, with one sum; 0: the part has none
-  std::uint64_t pairs = 1;    ///< of slices that a program is for
-  std::uint64_t device_bytes = 0;
-};
-constexpr bool has_mirrors_of(const WayFacts& f) { return f.source == Source::mirror || f.source == Source::skew; }
-/// Whether slices share their values, which then come from caches: values stand in patterns, or are one.
-constexpr bool shares_values(const WayFacts& f) { return f.source == Source::step || f.source == Source::single; }
-constexpr std::uint64_t sums_of(const WayFacts& f, const Device& device) {
-  return sums_of({f.slices, f.pattern_groups + f.offset_groups, has_mirrors_of(f) ? f.device_bytes : 0, f.block},
-                 device);
-}
 
 /// What is read a second time for mirrors, in sectors of 32 bytes: values side by side where references are those of
 /// steps, and else each in a sector of its own.
@@ -272,19 +160,6 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
     work.push_back({f.block > 1 ? "csell.mirror_blocks" : "csell.mirrors", slots * groups});
   }
   return work;
-}
-
-/// The least that a way with mirrors takes, if so many blocks have one: of two opposite entries one is stored, with the
-/// columns of both, which is known already of a way without them.
-inline WayFacts with_mirrors(WayFacts without, Source source, std::uint64_t mirrors, std::uint64_t column_bytes) {
-  const std::uint64_t in_block = std::uint64_t{without.block} * without.block;
-  WayFacts f = without;
-  f.source = source;
-  f.tiles = 0;
-  f.mirrors = mirrors;
-  f.mirrors_by_steps = f.pattern_groups != 0 ? mirrors : 0;
-  f.device_bytes = column_bytes + (f.entries - mirrors * in_block) * f.value_size;
-  return f;
 }
 
 }  // namespace spmvpack::encoder::layouts::csell_plans

@@ -1,12 +1,14 @@
 #pragma once
 // What bitflag decides, from counts alone.
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 
-#include "layouts/layouts.hpp"
 #include "spmvpack/container/layouts/bitflag.hpp"
+#include "spmvpack/encoder/aim.hpp"
 #include "spmvpack/encoder/device.hpp"
-#include "spmvpack/encoder/layout.hpp"
+#include "spmvpack/encoding_rules/chains.hpp"
 #include "spmvpack/launch_rules/bitflag.hpp"
 
 namespace spmvpack::encoder::layouts::bitflag_plans {
@@ -40,18 +42,19 @@ constexpr Source usual_source(const PartFacts& part) {
   return fit_table(part) && table_bytes < raw_bytes ? Source::table : Source::raw;
 }
 
-/// Slots of a part's chunks, and the bytes that their values take otherwise.
+/// What is counted of a part's values, for the fewest bytes.
 struct ValueFacts {
-  std::uint64_t slots = 0, value_size = 8, bytes = 0;
+  std::uint64_t slots = 0, value_size = 8, bytes = 0;  ///< bytes: with usual_source()
+  std::optional<std::uint64_t> exponent_bytes = {};    ///< of decimals, if all values are some
 };
 /// Bytes of decimals: integers of 32 bits, and exponents.
-constexpr std::uint64_t decimal_bytes(const ValueFacts& f, std::uint64_t exponent_bytes) {
-  return f.slots * 4 + exponent_bytes;
-}
-/// The most values with which windows, whose ids have 16 bits, take fewer bytes; 0: none.
+constexpr std::uint64_t decimal_bytes(const ValueFacts& f) { return f.slots * 4 + f.exponent_bytes.value_or(0); }
+/// Whether they take fewer bytes.
+constexpr bool worth_decimals(const ValueFacts& f) { return f.exponent_bytes && decimal_bytes(f) < f.bytes; }
+/// The most values with which windows, whose ids have 16 bits, take fewer bytes than either; 0: none.
 constexpr std::uint64_t most_window_values(const ValueFacts& f) {
-  const std::uint64_t id_bytes = f.slots * 2;
-  return id_bytes + f.value_size < f.bytes ? (f.bytes - id_bytes - 1) / f.value_size : 0;
+  const std::uint64_t id_bytes = f.slots * 2, others = worth_decimals(f) ? decimal_bytes(f) : f.bytes;
+  return id_bytes + f.value_size < others ? (others - id_bytes - 1) / f.value_size : 0;
 }
 
 /// Bytes of an entry but for its value, in full chunks whose rows are consecutive: its column's, on average, its flag
@@ -60,6 +63,14 @@ constexpr double bytes_but_values(double column_bytes) {
   constexpr ChunkLayout full = chunk_layout(Info::make(chunk_entries, 1, 1, 0, false), Source::single, 0);
   return column_bytes + static_cast<double>(full.columns) / chunk_entries +
          static_cast<double>(sizeof(Chunk)) / chunk_entries;
+}
+
+/// Rows of a chunk's own, at most: half of what the format allows, as one warp writes those without entries.
+/// docs/BENCHMARKS.md, "bitflag".
+inline constexpr std::uint32_t most_chunk_rows = max_chunk_rows / 2;
+/// Bytes of columns that are so far apart at most.
+constexpr std::uint32_t column_bytes(std::uint32_t span) {
+  return span <= 0xFF ? 1 : span <= 0xFFFF ? 2 : span <= 0xFFFFFF ? 3 : 4;
 }
 
 /// Segments of a part with few entries; 1: none. Rows must be long, so that each has some entries in a segment: 64 rows

@@ -1,0 +1,26 @@
+#include "decide.hpp"
+
+#include "layouts/csell/csell_work.hpp"
+#include "layouts/layouts.hpp"
+#include "spmvpack/encoding_rules/csell.hpp"
+
+namespace spmvpack::encoder::layouts::csell_plans {
+
+std::optional<CsellDecision> decide(const CsellFacts& facts, const Aim& aim) {
+  const Device& device = device_of(aim);
+  std::optional<CsellDecision> best;
+  Rank least;
+  for (const Source source : sources) {
+    const auto& planned = facts.ways.at(static_cast<std::size_t>(source));
+    if (!planned) continue;
+    WayFacts way = *planned;
+    way.sums = facts.sums.value_or(sums_of(way, device));
+    const Rank rank = rank_of({way.device_bytes, work_of(way, device)}, facts.csr_bytes, aim);
+    if (best && !(rank < least)) continue;
+    best = CsellDecision{source, way.sums};
+    least = rank;
+  }
+  return best;
+}
+
+}  // namespace spmvpack::encoder::layouts::csell_plans
