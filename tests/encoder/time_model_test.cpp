@@ -132,7 +132,7 @@ TEST_CASE("rows without entries are work on a host: of a pass over y, or of the 
   CHECK(count_of(bitflag, "y.rows") == 0);
 }
 
-TEST_CASE("a GPU's turns, waves and idle multiprocessors are work") {
+TEST_CASE("a GPU's turns and waves are work") {
   const auto work = [](const CsrMatrix& a, const char* layout) {
     return encoder::work_of(encoder::find_strategy(layout).plan(a, {}), a.rows, {});
   };
@@ -163,11 +163,6 @@ TEST_CASE("a GPU's turns, waves and idle multiprocessors are work") {
   CHECK(count_of(two_short, "csr.block_entries") == 298 * 2100 + 10);
   // dia: while a thread waits for a diagonal 1.5 MB of others' arrive, and a quarter of the loads always counts.
   CHECK(count_of(work(square(9000, 20, false), "dia"), "dia.chain") == 20 + 19 - 39 * 9000 * 8 / 1'500'000);
-  // bitflag: 64 chunks are 16 tiles of four, which as many of 132 multiprocessors have; no tile of 32 keeps a long row.
-  const auto tiles = work(square(50, 5, false, 0), "bitflag");  // one chunk, in a tile of four
-  CHECK(count_of(tiles, "bitflag.idle_entries") == 132 * 1024 - 250);
-  const auto large = work(square(8200, 1, false, 8000), "bitflag");
-  CHECK(count_of(large, "bitflag.idle_entries") == 132 * 4 * 256 - (8199 + 8000));
   // A row of more than eight chunks of 256.
   CHECK(count_of(work(square(2100, 1, false, 2048), "coo"), "coo.long_rows") == 0);
   CHECK(count_of(work(square(2100, 1, false, 2049), "coo"), "coo.long_rows") == 1);
@@ -187,60 +182,37 @@ TEST_CASE("ccoo: the entries that a thread takes in turn") {
   CHECK(serial_entries(1'000'000, 1057, 256, 8, 2, 132) == 0);
 }
 
-TEST_CASE("csell: windows of x, tables, and warps that share slices of few") {
+TEST_CASE("csell counts windows of x, for two pairs of slices or for one") {
   // 5 diagonals of a grid n wide: 3 windows, of column r - n, of r - 1 to r + 1 and of r + n.
-  const auto grid = [](std::uint64_t n, std::vector<std::int64_t> offsets, int values) {
+  const auto work = [](std::uint64_t n, const std::vector<std::int64_t>& offsets) {
     std::mt19937_64 rng(3);
     const auto rows = static_cast<std::int64_t>(n);
-    return from_rows<double>(n, n, rng, values, [&](std::uint64_t i) {
+    const CsrMatrix a = from_rows<double>(n, n, rng, 0, [&](std::uint64_t i) {
       std::vector<std::uint32_t> row;
       for (const std::int64_t offset : offsets)
         if (const std::int64_t c = static_cast<std::int64_t>(i) + offset; c >= 0 && c < rows)
           row.push_back(static_cast<std::uint32_t>(c));
       return row;
     });
-  };
-  const auto work = [](const CsrMatrix& a, const char* values) {
-    encoder::PlanOptions options;
-    options.settings.emplace("csell.values", values);
-    return encoder::find_strategy("csell").plan(a, options).parts[0].work;
+    return encoder::find_strategy("csell").plan(a, {}).parts[0].work;
   };
   // Windows are made from 32 slices for each multiprocessor on: here 4,224 slices, 1,056 programs of two pairs of them.
-  const auto few = work(grid(4223 * 32, {-64, -1, 0, 1, 64}, 0), "single");
+  const auto few = work(4223 * 32, {-64, -1, 0, 1, 64});
   CHECK(count_of(few, "csell.window_rounds") == 0);
   CHECK(count_of(few, "csell.chain") != 0);
   CHECK(count_of(few, "csell.patterns") != 0);
   CHECK(count_of(few, "csell.uneven") == 2 * 32);  // the first row has no entry before it, the last one none behind
-  const auto five = work(grid(4224 * 32, {-64, -1, 0, 1, 64}, 0), "single");
+  const auto five = work(4224 * 32, {-64, -1, 0, 1, 64});
   CHECK(count_of(five, "csell.window_rounds") == 1);
   CHECK(count_of(five, "csell.long_windows") == 0);
   CHECK(count_of(five, "csell.window_slots") == (8 * 4224 - 4 * 4) * 32);  // a step less in the first and last lines
   CHECK(count_of(five, "csell.patterns") == 0);
   CHECK(count_of(five, "csell.chain") == 0);
   CHECK(count_of(five, "csell.uneven") == 0);
-  const auto two_rounds = work(grid(4224 * 32, {-640, -64, -1, 0, 1, 64, 640}, 0), "single");
-  CHECK(count_of(two_rounds, "csell.window_rounds") == 2);
-  CHECK(count_of(two_rounds, "csell.long_windows") == 0);
   // 7 windows are too many for two pairs of so few slices: 2,112 programs of one.
-  const auto seven = work(grid(4224 * 32, {-640, -320, -64, 0, 64, 320, 640}, 0), "single");
+  const auto seven = work(4224 * 32, {-640, -320, -64, 0, 64, 320, 640});
   CHECK(count_of(seven, "csell.window_rounds") == 3);
   CHECK(count_of(seven, "csell.long_windows") == 9 * 2112 * 32);
-  const auto table = work(grid(4096, {-64, -1, 0, 1, 64}, 1), "table");
-  CHECK(count_of(table, "csell.window_rounds") == 0);
-  CHECK(count_of(table, "csell.tables") == 1);
-  CHECK(count_of(table, "csell.few_teams") == 0);
-  std::vector<std::int64_t> wide(40);
-  for (std::size_t i = 0; i < wide.size(); ++i) wide[i] = 3 * static_cast<std::int64_t>(i);
-  // 128 slices have a block each: 4 of 132 multiprocessors have none.
-  const auto shared = work(grid(4096, wide, 3), "raw");
-  CHECK(count_of(shared, "csell.few_teams") == 1);
-  CHECK(count_of(shared, "csell.few_idle") == count_of(shared, "csell.few") / 128 * 4 / 128 * 128);
-  // 153 slices: most multiprocessors have one where some have two, that is, room for 264.
-  const auto uneven = work(grid(153 * 32, wide, 3), "raw");
-  CHECK(count_of(uneven, "csell.few_idle") == Approx(count_of(uneven, "csell.few") * (264 - 153) / 153).epsilon(0.001));
-  // 4,224 warps are on 132 multiprocessors at once, each with a slice of 32 rows.
-  CHECK(count_of(work(grid(4224 * 32, {0, 5}, 3), "raw"), "csell.turns") == 0);
-  CHECK(count_of(work(grid(4224 * 32 + 1, {0, 5}, 3), "raw"), "csell.turns") == 1);
 }
 
 TEST_CASE("csell counts the steps that some lanes lack, of offsets, too") {

@@ -139,30 +139,6 @@ std::vector<format::Parameter> parameter_entries(const PartInfo& part) {
   return entries;
 }
 
-/// Where a part's sections and parameters begin in their tables, and how many there are.
-struct Places {
-  std::uint32_t first_section, sections, first_parameter, parameters;
-};
-
-format::Part part_entry(const PartInfo& part, const Places& at) {
-  format::Part entry{};
-  entry.layout = format::make_name(part.layout);
-  entry.value_type = static_cast<std::uint8_t>(part.value_type);
-  entry.role = static_cast<std::uint8_t>(part.role);
-  entry.row_map = static_cast<std::uint8_t>(part.rows.kind);
-  entry.col_map = static_cast<std::uint8_t>(part.cols.kind);
-  entry.row_begin = part.rows.begin;
-  entry.row_count = part.rows.count;
-  entry.col_begin = part.cols.begin;
-  entry.col_count = part.cols.count;
-  entry.nnz = part.nnz;
-  entry.first_section = at.first_section;
-  entry.section_count = at.sections;
-  entry.first_parameter = at.first_parameter;
-  entry.parameter_count = at.parameters;
-  return entry;
-}
-
 /// All sections in file order, each with the index of its part.
 std::vector<std::pair<const SectionSource*, std::uint32_t>> sections_in_order(const ContainerSource& source) {
   std::vector<std::pair<const SectionSource*, std::uint32_t>> all;
@@ -177,6 +153,99 @@ void append(std::vector<std::byte>& bytes, const std::vector<T>& entries) {
   const auto view = std::as_bytes(std::span(entries));
   bytes.insert(bytes.end(), view.begin(), view.end());
 }
+
+/// What is behind the sections of a file.
+struct FileTables {
+  std::vector<format::Part> parts;
+  std::vector<format::Parameter> parameters;
+  std::vector<format::Section> sections;
+  std::vector<format::Block> blocks;
+
+  /// The next part, whose sections are the next ones.
+  void add(const PartSource& source) {
+    const PartInfo& info = source.info;
+    const std::vector<format::Parameter> own = parameter_entries(info);
+    format::Part part{};
+    part.layout = format::make_name(info.layout);
+    part.value_type = static_cast<std::uint8_t>(info.value_type);
+    part.role = static_cast<std::uint8_t>(info.role);
+    part.row_map = static_cast<std::uint8_t>(info.rows.kind);
+    part.col_map = static_cast<std::uint8_t>(info.cols.kind);
+    part.row_begin = info.rows.begin;
+    part.row_count = info.rows.count;
+    part.col_begin = info.cols.begin;
+    part.col_count = info.cols.count;
+    part.nnz = info.nnz;
+    part.first_section = parts.empty() ? 0 : parts.back().first_section + parts.back().section_count;
+    part.section_count = static_cast<std::uint32_t>(source.sections.size());
+    part.first_parameter = static_cast<std::uint32_t>(parameters.size());
+    part.parameter_count = static_cast<std::uint32_t>(own.size());
+    parts.push_back(part);
+    parameters.insert(parameters.end(), own.begin(), own.end());
+  }
+
+  [[nodiscard]] std::vector<std::byte> bytes() const {
+    std::vector<std::byte> all;
+    append(all, parts);
+    append(all, parameters);
+    append(all, sections);
+    append(all, blocks);
+    return all;
+  }
+};
+
+/// The header, as far as the matrix says it.
+format::Header header_of(const MatrixFacts& facts) {
+  format::Header header{};
+  header.magic = format::magic;
+  header.version_major = format::version_major;
+  header.version_minor = format::version_minor;
+  header.header_bytes = format::header_bytes;
+  if (facts.symmetry == Symmetry::general && facts.found != Symmetry::general)
+    header.optional_features =
+        facts.found == Symmetry::symmetric ? format::feature_symmetric : format::feature_skew_symmetric;
+  header.rows = facts.rows;
+  header.cols = facts.cols;
+  header.nnz = facts.nnz;
+  header.value_type = static_cast<std::uint8_t>(facts.value_type);
+  header.field = static_cast<std::uint8_t>(facts.field);
+  header.symmetry = static_cast<std::uint8_t>(facts.symmetry);
+  header.digest_algorithm = static_cast<std::uint8_t>(format::DigestAlgorithm::xxh3_128);
+  header.digest_low = facts.digest.low;
+  header.digest_high = facts.digest.high;
+  if (const auto& share = facts.share) {
+    header.global_rows = share->global_rows;
+    header.global_cols = share->global_cols;
+    header.first_row = share->first_row;
+    header.rank = share->rank;
+    header.ranks = share->ranks;
+    header.first_col = share->first_col;
+    header.own_cols = share->own_cols;
+    header.global_nnz = share->global_nnz;
+    header.partition = share->partition;
+    header.global_digest_low = share->global_digest.low;
+    header.global_digest_high = share->global_digest.high;
+  }
+  return header;
+}
+
+/// A file, from its first byte to its last.
+class Output {
+ public:
+  explicit Output(ByteSink& sink) : sink_(sink) {}
+
+  [[nodiscard]] std::uint64_t position() const { return position_; }
+  void write(std::span<const std::byte> bytes) {
+    sink_.write(bytes);
+    position_ += bytes.size();
+  }
+  void write_zeros(std::uint64_t count) { write(std::vector<std::byte>(count)); }
+  void align() { write_zeros(round_up(position_, format::section_boundary) - position_); }
+
+ private:
+  ByteSink& sink_;
+  std::uint64_t position_ = 0;
+};
 
 /// What every reader refuses.
 void require_valid(const ContainerSource& source) {
@@ -204,10 +273,13 @@ void require_valid(const ContainerSource& source) {
     require(check_parts(transpose, facts.cols, facts.nnz, "A^T"));
 }
 
-/// Writes one section at the end of `file`: its blocks, with their entries appended to `blocks`.
-void write_section(ByteSink& file, const SectionSource& source, format::Section& entry,
-                   std::vector<format::Block>& blocks, const WriteOptions& options, Progress& progress) {
+/// Writes a section at the end of `file`, and its entry and those of its blocks at the end of their tables.
+void write_section(Output& file, const SectionSource& source, std::uint32_t part, FileTables& tables,
+                   const WriteOptions& options, Progress& progress) {
   const Encoding encoding = choose_filter(source, options, progress);
+  std::vector<format::Block>& blocks = tables.blocks;
+  format::Section& entry = tables.sections.emplace_back(directory_entry(source, part));
+  entry.offset = file.position();
   entry.codec = static_cast<std::uint8_t>(options.codec);
   entry.filter = static_cast<std::uint8_t>(encoding.filter);
   entry.filter_width = static_cast<std::uint8_t>(encoding.width);
@@ -292,93 +364,38 @@ std::uint64_t write_container(const std::string& path, const ContainerSource& so
   return bytes;
 }
 
-std::uint64_t write_container(ByteSink& file, const ContainerSource& source, const WriteOptions& options) {
+std::uint64_t write_container(ByteSink& sink, const ContainerSource& source, const WriteOptions& options) {
   require_valid(source);
-  if (options.codec == Codec::none) file.expect(file_bytes_uncompressed(source));
-  std::uint64_t position = format::header_bytes, total = 0;
-  const std::vector<std::byte> zeros(format::header_bytes);
-  file.write(zeros);
-  const auto align = [&] {
-    const std::uint64_t padding = round_up(position, format::section_boundary) - position;
-    file.write(std::span(zeros).first(padding));
-    position += padding;
-  };
-
-  const auto all = sections_in_order(source);
-  for (const auto& [section, part] : all) total += section->raw_bytes();
+  if (options.codec == Codec::none) sink.expect(file_bytes_uncompressed(source));
+  const auto sections = sections_in_order(source);
+  std::uint64_t total = 0;
+  for (const auto& [section, part] : sections) total += section->raw_bytes();
   Progress progress(options.progress, total);
-  std::vector<format::Section> directory;
-  std::vector<format::Block> blocks;
-  for (const auto& [section, part] : all) {
-    align();
-    format::Section entry = directory_entry(*section, part);
-    entry.offset = position;
-    write_section(file, *section, entry, blocks, options, progress);
-    position += entry.stored_bytes;
-    directory.push_back(entry);
-  }
-  align();
 
-  std::vector<format::Part> parts;
-  std::vector<format::Parameter> parameters;
-  Places at{};
-  for (const PartSource& part : source.parts) {
-    const std::vector<format::Parameter> own = parameter_entries(part.info);
-    at.first_parameter = static_cast<std::uint32_t>(parameters.size());
-    at.parameters = static_cast<std::uint32_t>(own.size());
-    at.sections = static_cast<std::uint32_t>(part.sections.size());
-    parts.push_back(part_entry(part.info, at));
-    parameters.insert(parameters.end(), own.begin(), own.end());
-    at.first_section += at.sections;
+  Output file(sink);
+  file.write_zeros(format::header_bytes);
+  FileTables tables;
+  for (const auto& [section, part] : sections) {
+    file.align();
+    write_section(file, *section, part, tables, options, progress);
   }
-  std::vector<std::byte> tables;
-  append(tables, parts);
-  append(tables, parameters);
-  append(tables, directory);
-  append(tables, blocks);
-  file.write(tables);
+  for (const PartSource& part : source.parts) tables.add(part);
+  file.align();
 
-  format::Header header{};
-  header.magic = format::magic;
-  header.version_major = format::version_major;
-  header.version_minor = format::version_minor;
-  header.header_bytes = format::header_bytes;
-  if (source.facts.symmetry == Symmetry::general && source.facts.found != Symmetry::general)
-    header.optional_features =
-        source.facts.found == Symmetry::symmetric ? format::feature_symmetric : format::feature_skew_symmetric;
-  header.rows = source.facts.rows;
-  header.cols = source.facts.cols;
-  header.nnz = source.facts.nnz;
-  header.value_type = static_cast<std::uint8_t>(source.facts.value_type);
-  header.field = static_cast<std::uint8_t>(source.facts.field);
-  header.symmetry = static_cast<std::uint8_t>(source.facts.symmetry);
-  header.digest_algorithm = static_cast<std::uint8_t>(format::DigestAlgorithm::xxh3_128);
-  if (const auto& share = source.facts.share) {
-    header.global_rows = share->global_rows;
-    header.global_cols = share->global_cols;
-    header.first_row = share->first_row;
-    header.rank = share->rank;
-    header.ranks = share->ranks;
-    header.first_col = share->first_col;
-    header.own_cols = share->own_cols;
-    header.global_nnz = share->global_nnz;
-    header.partition = share->partition;
-    header.global_digest_low = share->global_digest.low;
-    header.global_digest_high = share->global_digest.high;
-  }
-  header.file_bytes = position + tables.size();
-  header.digest_low = source.facts.digest.low;
-  header.digest_high = source.facts.digest.high;
-  header.tables_offset = position;
-  header.tables_bytes = tables.size();
-  header.tables_checksum = xxh3_64(tables);
-  header.part_count = static_cast<std::uint32_t>(parts.size());
-  header.parameter_count = static_cast<std::uint32_t>(parameters.size());
-  header.section_count = static_cast<std::uint32_t>(directory.size());
-  header.block_count = blocks.size();
+  format::Header header = header_of(source.facts);
+  const std::vector<std::byte> bytes = tables.bytes();
+  header.tables_offset = file.position();
+  header.tables_bytes = bytes.size();
+  header.tables_checksum = xxh3_64(bytes);
+  header.part_count = static_cast<std::uint32_t>(tables.parts.size());
+  header.parameter_count = static_cast<std::uint32_t>(tables.parameters.size());
+  header.section_count = static_cast<std::uint32_t>(tables.sections.size());
+  header.block_count = tables.blocks.size();
+  file.write(bytes);
+  header.file_bytes = file.position();
   const auto header_bytes = std::as_bytes(std::span(&header, 1));
   header.header_checksum = xxh3_64(header_bytes.first(offsetof(format::Header, header_checksum)));
-  file.write_at(0, header_bytes);
+  sink.write_at(0, header_bytes);
   return header.file_bytes;
 }
 
