@@ -105,69 +105,116 @@ CsrMatrix transpose_of(const CsrView& a, const EncodeRequest& request) {
   return transposed(a, request.threads);
 }
 
-/// `out` is a path or a ByteSink.
+/// A matrix, and what its container says of it.
+struct Described {
+  CsrView a;
+  Field field = Field::real;
+  Symmetry symmetry = Symmetry::general;
+  Provenance provenance = {};
+  std::shared_ptr<const Share> share = {};
+};
+
+/// Plans and writes one matrix.
+class MatrixEncoder {
+ public:
+  MatrixEncoder(const Described& matrix, const Strategy& strategy, const EncodeRequest& request)
+      : m_(matrix), strategy_(strategy), request_(request), recorded_(recorded(request, strategy)) {}
+
+  /// `out` is a path or a ByteSink.
+  template <class Output>
+  EncodeResult operator()(Output& out) {
+    auto start = std::chrono::steady_clock::now();
+    report_progress(request_.progress, "check", 0, 0);
+    m_.a.check(request_.threads);
+    found_ = found_in(m_.a, m_.symmetry, request_.threads);
+    plan();
+    plan_transpose();
+    result_.plan_seconds = seconds_since(start);
+
+    start = std::chrono::steady_clock::now();
+    write(out);
+    result_.write_seconds = seconds_since(start);
+    return std::move(result_);
+  }
+
+ private:
+  void plan() {
+    result_.plan = plan_of(m_.a, request_, "", [&] { return request_.tuner ? tuned() : planned(m_.a); });
+    result_.device_bytes = result_.plan.device_bytes();
+    result_.csr_bytes = spmvpack::layouts::csr::device_bytes(m_.a.rows(), m_.a.nnz(), m_.a.value_type());
+    result_.symmetry = m_.symmetry == Symmetry::general ? found_ : m_.symmetry;
+  }
+  [[nodiscard]] Plan planned(const CsrView& a) const { return strategy_.plan(a, plan_options(request_)); }
+  Plan tuned() {
+    const MatrixFacts& of_matrix = facts();  // for the containers that are measured
+    TunedPlan tuned = tuned_plan(m_.a, plan_options(request_), request_, [&](const Plan& plan) {
+      return container_source(of_matrix, m_.provenance, {m_.a, plan}, recorded_, {}, {}, m_.share);
+    });
+    result_.tuning = std::move(tuned.tuning);
+    return std::move(tuned.plan);
+  }
+
+  void plan_transpose() {
+    if (!request_.transpose || result_.symmetry != Symmetry::general) return;
+    transpose_ = transpose_of(m_.a, request_);
+    result_.transpose = plan_of(transpose_, request_, " for the transpose", [&] { return planned(transpose_); });
+    for (PartPlan& part : result_.transpose->parts) part.info.role = format::Role::transpose;
+  }
+
+  template <class Output>
+  void write(Output& out) {
+    const MatrixFacts& of_matrix = facts();
+    std::optional<PlannedMatrix> transpose;
+    if (result_.transpose) transpose.emplace(PlannedMatrix{transpose_, *result_.transpose});
+    WriteOptions options;
+    options.codec = request_.codec;
+    options.level = request_.level;
+    options.threads = request_.threads;
+    options.overwrite = request_.overwrite;
+    options.progress = request_.progress;
+    result_.comments_left_out =
+        provenance_of(of_matrix, m_.provenance, result_.plan, recorded_, result_.tuning).comments_left_out;
+    result_.file_bytes = write_container(out,
+                                         container_source(of_matrix, m_.provenance, {m_.a, result_.plan}, recorded_,
+                                                          transpose, result_.tuning, m_.share),
+                                         options);
+  }
+
+  /// Found once.
+  const MatrixFacts& facts() {
+    if (!facts_) {
+      report_progress(request_.progress, "digest", 0, 0);
+      facts_ = facts_of_view(m_.a, m_.field, m_.symmetry, found_, m_.share, request_.threads);
+    }
+    return *facts_;
+  }
+
+  const Described& m_;
+  const Strategy& strategy_;
+  const EncodeRequest& request_;
+  EncodeRequest recorded_;  ///< what the provenance says of it
+  Symmetry found_ = Symmetry::general;
+  std::optional<MatrixFacts> facts_;
+  CsrMatrix transpose_;
+  EncodeResult result_;
+};
+
 template <class Output>
-EncodeResult encode_view(const CsrView& a, Field field, Symmetry symmetry, const Provenance& provenance,
-                         const std::shared_ptr<const Share>& share, const Strategy& strategy,
-                         const EncodeRequest& request, Output& out) {
+EncodeResult encode_described(const Described& matrix, const Strategy& strategy, const EncodeRequest& request,
+                              Output& out) {
   check_settings(request.settings, strategy);
   const MemoryScope memory(request.memory_limit, "encoding");
-  auto start = std::chrono::steady_clock::now();
-  report_progress(request.progress, "check", 0, 0);
-  a.check(request.threads);
-  const EncodeRequest told = recorded(request, strategy);
-  EncodeResult result;
-  const Symmetry found = found_in(a, symmetry, request.threads);
-  std::optional<MatrixFacts> facts;
-  const auto find_facts = [&] {
-    if (facts) return;
-    report_progress(request.progress, "digest", 0, 0);
-    facts = facts_of_view(a, field, symmetry, found, share, request.threads);
-  };
-  result.plan = plan_of(a, request, "", [&] {
-    if (!request.tuner) return strategy.plan(a, plan_options(request));
-    find_facts();  // for the containers that are measured
-    TunedPlan tuned = tuned_plan(a, plan_options(request), request, [&](const Plan& plan) {
-      return container_source(*facts, provenance, {a, plan}, told, {}, {}, share);
-    });
-    result.tuning = std::move(tuned.tuning);
-    return std::move(tuned.plan);
-  });
-  result.device_bytes = result.plan.device_bytes();
-  result.csr_bytes = spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
-  result.symmetry = symmetry == Symmetry::general ? found : symmetry;
-  CsrMatrix transpose;
-  std::optional<PlannedMatrix> planned_transpose;
-  if (request.transpose && result.symmetry == Symmetry::general) {
-    transpose = transpose_of(a, request);
-    result.transpose = plan_of(transpose, request, " for the transpose",
-                               [&] { return strategy.plan(transpose, plan_options(request)); });
-    for (PartPlan& part : result.transpose->parts) part.info.role = format::Role::transpose;
-    planned_transpose.emplace(PlannedMatrix{transpose, *result.transpose});
-  }
-  result.plan_seconds = seconds_since(start);
-
-  start = std::chrono::steady_clock::now();
-  find_facts();
-  WriteOptions write;
-  write.codec = request.codec;
-  write.level = request.level;
-  write.threads = request.threads;
-  write.overwrite = request.overwrite;
-  write.progress = request.progress;
-  result.comments_left_out = provenance_of(*facts, provenance, result.plan, told, result.tuning).comments_left_out;
-  result.file_bytes = write_container(
-      out, container_source(*facts, provenance, {a, result.plan}, told, planned_transpose, result.tuning, share),
-      write);
-  result.write_seconds = seconds_since(start);
-  return result;
+  return MatrixEncoder(matrix, strategy, request)(out);
 }
 
+Described described(const SourceMatrix& source) {
+  return {source.matrix, source.field, source.symmetry, source.provenance, source.share};
+}
 /// Of a matrix in the caller's arrays.
-Provenance provenance_of(const CsrView& a) {
-  Provenance provenance;
-  provenance.entries = a.nnz();
-  return provenance;
+Described described(const CsrView& a) {
+  Described matrix{.a = a};
+  matrix.provenance.entries = a.nnz();
+  return matrix;
 }
 
 }  // namespace
@@ -222,8 +269,7 @@ EncodeResult encode(const SourceMatrix& source, const EncodeRequest& request, co
 
 EncodeResult encode(const SourceMatrix& source, const Strategy& strategy, const EncodeRequest& request,
                     const std::string& path) {
-  return encode_view(source.matrix, source.field, source.symmetry, source.provenance, source.share, strategy, request,
-                     path);
+  return encode_described(described(source), strategy, request, path);
 }
 
 EncodeResult encode(const SourceMatrix& source, const EncodeRequest& request, ByteSink& sink) {
@@ -232,18 +278,15 @@ EncodeResult encode(const SourceMatrix& source, const EncodeRequest& request, By
 
 EncodeResult encode(const SourceMatrix& source, const Strategy& strategy, const EncodeRequest& request,
                     ByteSink& sink) {
-  return encode_view(source.matrix, source.field, source.symmetry, source.provenance, source.share, strategy, request,
-                     sink);
+  return encode_described(described(source), strategy, request, sink);
 }
 
 EncodeResult encode(const CsrView& matrix, const EncodeRequest& request, const std::string& path) {
-  return encode_view(matrix, Field::real, Symmetry::general, provenance_of(matrix), {}, find_strategy(request.strategy),
-                     request, path);
+  return encode_described(described(matrix), find_strategy(request.strategy), request, path);
 }
 
 EncodeResult encode(const CsrView& matrix, const EncodeRequest& request, ByteSink& sink) {
-  return encode_view(matrix, Field::real, Symmetry::general, provenance_of(matrix), {}, find_strategy(request.strategy),
-                     request, sink);
+  return encode_described(described(matrix), find_strategy(request.strategy), request, sink);
 }
 
 }  // namespace spmvpack::encoder
