@@ -9,6 +9,7 @@
 #include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/payback.hpp"
+#include "spmvpack/encoder/weigh.hpp"
 
 namespace spmvpack::analyzer {
 namespace {
@@ -18,14 +19,14 @@ void append(std::vector<encoder::Counter>& to, const std::vector<encoder::Counte
   for (const encoder::Counter& c : counters) to.push_back({prefix + c.name, c.value});
 }
 
-LayoutCost cost_of(const encoder::Plan& plan, std::uint64_t rows, const encoder::XSectors& x,
-                   const ReportOptions& options) {
+LayoutCost cost_of(const encoder::PricedPlan& priced, const ReportOptions& options) {
+  const encoder::Plan& plan = priced.plan;
   LayoutCost cost;
   cost.device_bytes = plan.device_bytes();
   cost.fill_reads_x = plan.fill_reads_x();
   cost.parts_reason = plan.parts_reason;
-  cost.work = encoder::work_of(plan, rows, x);
-  cost.predicted_seconds = encoder::predicted_seconds(cost.work, encoder::profile_of(options.aim));
+  cost.work = priced.work;
+  cost.predicted_seconds = priced.seconds;
   for (const encoder::PartPlan& part : plan.parts) {
     const std::string prefix = plan.parts.size() > 1 ? fmt::format("part{}.", cost.parts.size()) : "";
     append(cost.byte_shares, part.byte_shares, prefix);
@@ -59,57 +60,123 @@ void relate(LayoutCost& cost, std::uint64_t nnz, std::uint64_t csr_bytes) {
   cost.overhead_percent = (cost.bytes_of_csr - 1) * 100;
 }
 
-/// What auto weighs instead of a plan whose fill reads x.
-struct Harmless {
-  LayoutCost cost;
-  std::string made_with;  ///< encoder::Plan::made_with_text()
+/// Why a report says nothing of a strategy that it does not even plan.
+std::optional<Refusal> left_out(const encoder::Strategy& strategy, const CsrView& a, const ReportOptions& options) {
+  if (!strategy.suits_target(options.aim.target))
+    return Refusal{strategy.name, "it is made for CPUs; the report for --target host has it", true};
+  if (options.by_name_only || !encoder::settings_of(strategy, options.settings).empty() ||
+      strategy.name == layouts::csr::layout.name || encoder::is_weighed(strategy, a, options.aim))
+    return {};
+  return Refusal{strategy.name,
+                 fmt::format("auto never takes it{}; spmvpack report --details has it",
+                             strategy.by_name_only ? "" : encoder::weighing_text(a)),
+                 strategy.reproduction, true};
+}
+
+/// Puts what encoder::weigh() finds into a report, which has all else.
+class Projection {
+ public:
+  /// All of these must outlive it.
+  Projection(const CsrView& a, const std::shared_ptr<const Share>& share, const ReportOptions& options, Report& report)
+      : a_(a),
+        share_(share),
+        options_(options),
+        report_(report),
+        csr_bytes_(layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type())) {}
+
+  /// A line for each strategy that takes the matrix, and which of them `auto` takes.
+  void add(std::span<const encoder::Strategy> strategies) {
+    const encoder::PlanOptions plan_options = {.threads = options_.threads,
+                                               .settings = options_.settings,
+                                               .values = report_.structure.values,
+                                               .progress = options_.progress,
+                                               .aim = options_.aim,
+                                               .for_report = true};
+    std::vector<encoder::Candidate> candidates;
+    encoder::Choice choice;
+    encoder::Weighed best;  // no other is kept: plans may hold much memory
+    for (const encoder::Strategy& strategy : strategies) {
+      if (strategy.chooses) continue;
+      report_progress(options_.progress, "analyze", 1 + report_.layouts.size(), 1 + strategies.size());
+      if (std::optional<Refusal> why = left_out(strategy, a_, options_)) {
+        report_.refused.push_back(std::move(*why));
+        continue;
+      }
+      try {
+        encoder::Weighed weighed = encoder::weigh(strategy, a_, plan_options, report_.x_sectors);
+        report_.layouts.push_back(line_of(strategy, weighed.asked_for));
+        candidates.push_back(weighed.candidate);
+        choice = encoder::choose(candidates, csr_bytes_, options_.aim.optimize);
+        if (choice.index + 1 == candidates.size()) best = std::move(weighed);
+      } catch (const Error& e) {
+        if (!encoder::is_refusal(e)) throw;
+        report_.refused.push_back({strategy.name, e.message(), strategy.reproduction});
+      }
+    }
+    if (candidates.empty()) throw Error(errc::unsupported, "no layout takes the matrix");
+    recommend(choice, best);
+  }
+
+ private:
+  [[nodiscard]] LayoutCost line_of(const encoder::Strategy& strategy, const encoder::PricedPlan& priced) const {
+    LayoutCost cost = cost_of(priced, options_);
+    cost.name = strategy.name;
+    cost.reproduction = strategy.reproduction;
+    cost.by_name_only = !encoder::is_weighed(strategy, a_, options_.aim);
+    cost.file_bytes = file_bytes(priced.plan, strategy);
+    relate(cost, a_.nnz(), csr_bytes_);
+    return cost;
+  }
+
+  /// Of the file that encode() writes if `asked` is asked for, and makes this plan.
+  [[nodiscard]] std::uint64_t file_bytes(const encoder::Plan& plan, const encoder::Strategy& asked) const {
+    encoder::EncodeRequest request;
+    request.strategy = asked.name;
+    request.settings = options_.settings;
+    request.aim = options_.aim;
+    return file_bytes_uncompressed(encoder::container_source(report_.facts, report_.provenance, {a_, plan},
+                                                             encoder::recorded(request, asked), {}, {}, share_));
+  }
+
+  /// What encoding takes if asked for `strategy`.
+  [[nodiscard]] std::optional<double> encode_seconds(std::string_view strategy, const LayoutCost& cost) const {
+    return encoder::predicted_encode_seconds(
+        strategy, report_.aim,
+        {report_.facts.rows, report_.facts.nnz, report_.facts.found != Symmetry::general, report_.x_sectors.from_l2,
+         cost.device_bytes});
+  }
+
+  /// Times relative to csr's, after how many multiplies encoding pays, and what auto chooses. A layout that it takes
+  /// without fill is shown as it takes it.
+  void recommend(const encoder::Choice& choice, const encoder::Weighed& best) {
+    LayoutCost& taken = report_.layouts[choice.index];
+    if (best.without_fill) taken = line_of(*best.strategy, *best.without_fill);
+    const auto csr = std::find_if(report_.layouts.begin(), report_.layouts.end(),
+                                  [](const LayoutCost& cost) { return cost.name == layouts::csr::layout.name; });
+    const bool has_csr = csr != report_.layouts.end() && csr->predicted_seconds > 0;
+    const auto pays_after = [&](const std::optional<double>& encoding, const LayoutCost& cost) {
+      return encoding && has_csr ? encoder::pays_after(*encoding, {cost.predicted_seconds, csr->predicted_seconds})
+                                 : std::nullopt;
+    };
+    for (LayoutCost& cost : report_.layouts) {
+      if (has_csr) cost.time_of_csr = cost.predicted_seconds / csr->predicted_seconds;
+      cost.encode_seconds = encode_seconds(cost.name, cost);
+      cost.pays_after = pays_after(cost.encode_seconds, cost);
+    }
+    const encoder::Strategy& chooser = encoder::find_strategy("auto");
+    report_.recommended = choice.index;
+    report_.reason = encoder::reason_text(choice, best.taken().plan, a_);
+    report_.recommended_file_bytes = file_bytes(best.taken().plan, chooser);
+    report_.recommended_encode_seconds = encode_seconds(chooser.name, taken);
+    report_.recommended_pays_after = pays_after(report_.recommended_encode_seconds, taken);
+  }
+
+  const CsrView& a_;
+  const std::shared_ptr<const Share>& share_;
+  const ReportOptions& options_;
+  Report& report_;
+  std::uint64_t csr_bytes_;
 };
-
-/// What encoding this takes if asked for `strategy`.
-std::optional<double> encode_seconds(const Report& report, std::string_view strategy, const LayoutCost& cost) {
-  return encoder::predicted_encode_seconds(
-      strategy, report.aim,
-      {report.facts.rows, report.facts.nnz, report.facts.found != Symmetry::general, report.x_sectors.from_l2,
-       cost.device_bytes});
-}
-
-/// Times relative to csr's, after how many multiplies encoding pays, and what auto chooses. A layout that it takes
-/// without fill is shown as it takes it.
-void recommend(const CsrView& a, Report& report, std::uint64_t csr_bytes,
-               std::vector<std::optional<Harmless>>& harmless) {
-  const auto csr = std::find_if(report.layouts.begin(), report.layouts.end(),
-                                [](const LayoutCost& cost) { return cost.name == "csr"; });
-  const bool has_csr = csr != report.layouts.end() && csr->predicted_seconds > 0;
-  const auto pays_after = [&](const std::optional<double>& encoding, const LayoutCost& cost) {
-    return encoding && cost.time_of_csr
-               ? encoder::pays_after(*encoding, {cost.predicted_seconds, csr->predicted_seconds})
-               : std::nullopt;
-  };
-  const auto compare = [&](LayoutCost& cost) {
-    if (has_csr) cost.time_of_csr = cost.predicted_seconds / csr->predicted_seconds;
-    cost.encode_seconds = encode_seconds(report, cost.name, cost);
-    cost.pays_after = pays_after(cost.encode_seconds, cost);
-  };
-  for (LayoutCost& cost : report.layouts) compare(cost);
-  std::vector<encoder::Candidate> candidates;
-  for (std::size_t i = 0; i < report.layouts.size(); ++i) {
-    const LayoutCost& cost = harmless[i] ? harmless[i]->cost : report.layouts[i];
-    candidates.push_back(
-        {report.layouts[i].name, cost.device_bytes, cost.predicted_seconds, cost.fill_reads_x || cost.by_name_only});
-  }
-  encoder::Choice choice = encoder::choose(candidates, csr_bytes, report.aim.optimize);
-  report.recommended = choice.index;
-  report.reason = std::move(choice.reason);
-  if (std::optional<Harmless>& taken = harmless[choice.index]; taken) {
-    report.reason += taken->made_with;
-    compare(taken->cost);
-    report.layouts[choice.index] = std::move(taken->cost);
-  }
-  report.reason += encoder::weighing_text(a);
-  const LayoutCost& best = report.layouts[report.recommended];
-  report.recommended_encode_seconds = encode_seconds(report, "auto", best);
-  report.recommended_pays_after = pays_after(report.recommended_encode_seconds, best);
-}
 
 /// `symmetry` is that of the entries, bit for bit.
 TransposeCost transpose_cost(const CsrView& a, Symmetry symmetry, const ReportOptions& options) {
@@ -122,14 +189,13 @@ TransposeCost transpose_cost(const CsrView& a, Symmetry symmetry, const ReportOp
   plan_options.threads = options.threads;
   plan_options.settings = options.settings;
   plan_options.aim = options.aim;
-  const encoder::Plan best = encoder::find_strategy("auto").plan(t, plan_options);
+  encoder::Plan best = encoder::find_strategy("auto").plan(t, plan_options);
   cost.layout = best.strategy;
   cost.reason = best.reason;
   cost.device_bytes = best.device_bytes();
   if (a.nnz() != 0) cost.bytes_per_nonzero = static_cast<double>(cost.device_bytes) / static_cast<double>(a.nnz());
-  const encoder::Profile& profile = encoder::profile_of(options.aim);
-  const encoder::XSectors x = encoder::x_sectors(t, options.threads, profile.x_caches);
-  cost.predicted_seconds = encoder::predicted_seconds(encoder::work_of(best, t.rows, x), profile);
+  const encoder::XSectors x = encoder::x_sectors(t, options.threads, encoder::profile_of(options.aim).x_caches);
+  cost.predicted_seconds = encoder::price(std::move(best), t.rows, x, options.aim).seconds;
   return cost;
 }
 
@@ -154,69 +220,7 @@ Report report_of(const CsrView& a, const Provenance& provenance, const std::shar
   report.aim = options.aim;
   report.x_sectors = encoder::x_sectors(a, options.threads, encoder::profile_of(options.aim).x_caches);
   report.balance = balance_of(a, report.x_sectors.from_memory, options.speeds);
-
-  const std::uint64_t csr_bytes = layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
-  encoder::PlanOptions plan_options;
-  plan_options.threads = options.threads;
-  plan_options.settings = options.settings;
-  plan_options.aim = options.aim;  // as auto plans them, which it recommends
-  plan_options.values = report.structure.values;
-  plan_options.for_report = true;
-  plan_options.progress = options.progress;
-  std::vector<std::uint64_t> as_auto;  // file bytes of each layout if it is not asked for, but chosen
-  std::vector<std::optional<Harmless>> harmless;
-  const auto file_bytes_as = [&](const encoder::Plan& plan, const encoder::Strategy& asked) {
-    encoder::EncodeRequest request;
-    request.strategy = asked.name;
-    request.settings = options.settings;
-    request.aim = options.aim;
-    return file_bytes_uncompressed(encoder::container_source(report.facts, provenance, {a, plan},
-                                                             encoder::recorded(request, asked), {}, {}, share));
-  };
-  const auto cost_with = [&](const encoder::Strategy& strategy, const encoder::Plan& plan) {
-    LayoutCost cost = cost_of(plan, a.rows(), report.x_sectors, options);
-    cost.name = strategy.name;
-    cost.reproduction = strategy.reproduction;
-    cost.by_name_only = !encoder::is_weighed(strategy, a, options.aim);
-    cost.file_bytes = file_bytes_as(plan, strategy);
-    relate(cost, a.nnz(), csr_bytes);
-    return cost;
-  };
-  for (const encoder::Strategy& strategy : strategies) {
-    if (strategy.chooses) continue;
-    report_progress(options.progress, "analyze", 1 + report.layouts.size(), steps);
-    if (!strategy.suits_target(options.aim.target)) {
-      report.refused.push_back({strategy.name, "it is made for CPUs; the report for --target host has it", true});
-      continue;
-    }
-    const bool is_asked_for = options.by_name_only || !encoder::settings_of(strategy, options.settings).empty();
-    if (!is_asked_for && strategy.name != "csr" && !encoder::is_weighed(strategy, a, options.aim)) {
-      report.refused.push_back({strategy.name,
-                                fmt::format("auto never takes it{}; spmvpack report --details has it",
-                                            strategy.by_name_only ? "" : encoder::weighing_text(a)),
-                                strategy.reproduction, true});
-      continue;
-    }
-    const MemoryScope planning("planning " + strategy.name);
-    try {
-      const encoder::Plan plan = strategy.plan(a, plan_options);
-      LayoutCost cost = cost_with(strategy, plan);
-      std::optional<Harmless> instead;
-      as_auto.push_back(file_bytes_as(plan, encoder::find_strategy("auto")));
-      if (const auto other = encoder::plan_without_fill(strategy, plan, a, plan_options)) {
-        instead = {cost_with(strategy, *other), other->made_with_text()};
-        as_auto.back() = file_bytes_as(*other, encoder::find_strategy("auto"));
-      }
-      harmless.push_back(std::move(instead));
-      report.layouts.push_back(std::move(cost));
-    } catch (const Error& e) {
-      if (!encoder::is_refusal(e)) throw;
-      as_auto.resize(report.layouts.size());
-      report.refused.push_back({strategy.name, e.message(), strategy.reproduction});
-    }
-  }
-  recommend(a, report, csr_bytes, harmless);
-  report.recommended_file_bytes = as_auto[report.recommended];
+  Projection(a, share, options, report).add(strategies);
   if (options.transpose) report.transpose = transpose_cost(a, report.facts.bitwise_symmetry(), options);
   report.data_reduction_pjds = pjds_data_reduction(report.layouts, a.nnz());
   report_progress(options.progress, "analyze", steps, steps);

@@ -68,7 +68,7 @@ TunedPlan tuned_plan(const CsrView& a, const PlanOptions& options, const EncodeR
                      const std::function<ContainerSource(const Plan&)>& container_of) {
   check_request(request);
   const Tuner& tuner = *request.tuner;
-  std::vector<strategy::WeighedPlan> plans = strategy::plans_within(measured_within, most_measured, a, options);
+  std::vector<PricedPlan> plans = strategy::plans_within(measured_within, most_measured, a, options);
   Tuning tuning{tuner.machine, {}, 0};
   std::exception_ptr refusal;
   std::uint64_t measured = 0;

@@ -13,6 +13,7 @@
 #include "spmvpack/container/file/reader.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/encoder/encode.hpp"
+#include "spmvpack/encoder/weigh.hpp"
 
 using namespace spmvpack;
 using namespace spmvpack::analyzer;

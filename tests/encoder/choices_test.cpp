@@ -7,6 +7,7 @@
 #include "spmvpack/container/layouts/csell.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/time_model.hpp"
+#include "spmvpack/encoder/weigh.hpp"
 #include "spmvpack/generators/kinds.hpp"
 #include "spmvpack/generators/matrix_build.hpp"
 

@@ -5,6 +5,7 @@
 #include "matrices.hpp"
 #include "products.hpp"
 #include "spmvpack/analyzer/report.hpp"
+#include "spmvpack/encoder/weigh.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 #include "spmvpack/sources/matrix_market.hpp"
 #include "spmvpack/sources/read_matrix.hpp"

@@ -17,6 +17,7 @@
 #include "spmvpack/container/file/file_io.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/encoder/encode.hpp"
+#include "spmvpack/encoder/weigh.hpp"
 #include "spmvpack/launch_rules/ccoo.hpp"
 #include "spmvpack/launch_rules/host_tasks.hpp"
 

@@ -10,6 +10,7 @@
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/payback.hpp"
 #include "spmvpack/encoder/time_model.hpp"
+#include "spmvpack/encoder/weigh.hpp"
 #include "spmvpack/host_loader/timing.hpp"
 
 namespace spmvpack::test {

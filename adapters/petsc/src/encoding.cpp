@@ -13,6 +13,7 @@
 #include "spmvpack/container/matrix/assemble.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/time_model.hpp"
+#include "spmvpack/encoder/weigh.hpp"
 
 namespace spmvpack::petsc {
 namespace {

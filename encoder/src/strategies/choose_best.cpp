@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -7,82 +5,15 @@
 #include <optional>
 #include <utility>
 
-#include "decide.hpp"
-#include "spmvpack/container/base/text.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/encoder/encode.hpp"
-#include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 #include "strategies/strategies.hpp"
 
-namespace spmvpack::encoder {
-
-Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes, Objective optimize) {
-  const auto share = [&](std::uint64_t bytes) {
-    return csr_bytes == 0 ? 0.0 : static_cast<double>(bytes) / static_cast<double>(csr_bytes);
-  };
-  const auto cost = [&](const Candidate& c) {
-    return std::pair{c.fill_reads_x || too_large(c.device_bytes, csr_bytes),
-                     rank_of(c.device_bytes, c.seconds, csr_bytes, optimize)};
-  };
-  Choice choice;
-  for (std::size_t i = 1; i < candidates.size(); ++i)
-    if (cost(candidates[i]) < cost(candidates[choice.index])) choice.index = i;
-  const Candidate& best = candidates[choice.index];
-  const std::string of_csr_bytes = percent_text(share(best.device_bytes));
-  const auto csr =
-      std::find_if(candidates.begin(), candidates.end(), [](const Candidate& c) { return c.strategy == "csr"; });
-  const bool has_csr = csr != candidates.end() && csr->seconds > 0;
-  if (optimize == Objective::time && has_csr) choice.beside_csr = {best.seconds, csr->seconds};
-  if (optimize == Objective::bytes)
-    choice.reason =
-        best.device_bytes < csr_bytes ? of_csr_bytes + " of csr's bytes" : "none that auto takes is smaller than csr";
-  else if (!has_csr)
-    choice.reason = fmt::format("{} predicted, {} of csr's bytes", time_text(best.seconds), of_csr_bytes);
-  else if (best.strategy == "csr")
-    choice.reason = fmt::format("none that auto takes is predicted below its {}", time_text(best.seconds));
-  else
-    choice.reason = fmt::format("{} of csr's time ({} predicted), {} of its bytes",
-                                percent_text(best.seconds / csr->seconds), time_text(best.seconds), of_csr_bytes);
-  return choice;
-}
-
-bool is_hypersparse(const CsrView& a) noexcept {
-  constexpr std::uint64_t least_rows = 1'000'000, rows_of_entry = 1000;
-  return a.rows() >= least_rows && a.nnz() <= a.rows() / rows_of_entry;
-}
-
-bool is_weighed(const Strategy& strategy, const CsrView& a, const Aim& aim) noexcept {
-  if (strategy.chooses || strategy.by_name_only || !strategy.suits_target(aim.target)) return false;
-  if (!is_hypersparse(a)) return true;
-  return strategy.empty_rows == EmptyRows::in_a_pass ||
-         (strategy.empty_rows == EmptyRows::in_turn && aim.optimize == Objective::bytes);
-}
-
-std::string_view weighing_text(const CsrView& a) noexcept {
-  return is_hypersparse(a) ? ", as nearly all rows are empty" : "";
-}
-
-std::optional<Plan> plan_without_fill(const Strategy& strategy, const Plan& plan, const CsrView& a,
-                                      const PlanOptions& options) {
-  const auto& [name, value] = strategy.without_fill;
-  if (!plan.fill_reads_x() || name.empty() || options.settings.find(name) != options.settings.end()) return {};
-  PlanOptions without = options;
-  without.settings.emplace(name, value);
-  try {
-    Plan harmless = strategy.plan(a, without);
-    harmless.made_with = fmt::format("{}={}", name, value);
-    return harmless;
-  } catch (const Error& e) {
-    if (!is_refusal(e)) throw;
-    return {};
-  }
-}
-
-namespace strategy {
+namespace spmvpack::encoder::strategy {
 namespace {
 
-/// The plans of strategies, each made once it is needed.
+/// The plans of strategies, each made once it is needed: a search for what choose() would take of all.
 class Weighing {
  public:
   /// Of plans that are made, the best and those within `times` the least time are kept, and with them csr's: others may
@@ -91,13 +22,12 @@ class Weighing {
       : a_(a),
         options_(options),
         times_(times),
-        by_time_(options.aim.optimize == Objective::time),
         csr_bytes_(spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type())) {
     std::copy_if(all.begin(), all.end(), std::back_inserter(strategies_),
                  [&](const Strategy& s) { return is_weighed(s, a, options.aim) || s.name == "csr"; });
     options_.only_own = true;
     if (!options_.values) options_.values = ValueTable::count(a, options.threads);
-    if (by_time_) x_ = x_sectors(a, options.threads, profile_of(options.aim).x_caches);
+    if (options_.aim.optimize == Objective::time) x_ = x_sectors(a, options.threads, profile_of(options.aim).x_caches);
     made_.resize(strategies_.size());
     plans_.resize(strategies_.size());
     for (const Strategy& s : strategies_) candidates_.push_back({s.name});
@@ -110,12 +40,12 @@ class Weighing {
       }
       if (!survey) {
         survey = survey_of(a, options_.values, options.threads);
-        survey->fewest_bytes = !by_time_;
+        survey->fewest_bytes = options_.aim.optimize == Objective::bytes;
         survey->device = profile_of(options.aim).device;
       }
       const Least least = s.least(*survey);
       candidates_[i].device_bytes = least.device_bytes;
-      candidates_[i].seconds = seconds_of(work_of(*survey, least, x_));
+      if (x_) candidates_[i].seconds = predicted_seconds(work_of(*survey, least, *x_), profile_of(options_.aim));
     }
   }
 
@@ -145,14 +75,9 @@ class Weighing {
     return near;
   }
 
-  [[nodiscard]] double seconds(std::size_t i) const { return candidates_[i].seconds; }
-  Plan take(std::size_t i) { return std::move(plans_[i].value()); }
+  PricedPlan take(std::size_t i) { return std::move(plans_[i].value()); }
 
  private:
-  [[nodiscard]] double seconds_of(const std::vector<Counter>& work) const {
-    return by_time_ ? predicted_seconds(work, profile_of(options_.aim)) : 0.0;
-  }
-
   /// Ties go to the first.
   [[nodiscard]] std::size_t better_of(std::size_t i, std::size_t j) const {
     const std::size_t first = std::min(i, j), last = std::max(i, j);
@@ -173,13 +98,9 @@ class Weighing {
     made_[i] = true;
     Candidate& candidate = candidates_[i];
     try {
-      Plan plan = strategies_[i].plan(a_, options_);
-      if (std::optional<Plan> harmless = plan_without_fill(strategies_[i], plan, a_, options_))
-        plan = std::move(*harmless);
-      candidate.device_bytes = plan.device_bytes();
-      candidate.seconds = seconds_of(work_of(plan, a_.rows(), x_));
-      candidate.fill_reads_x = plan.fill_reads_x() || !is_weighed(strategies_[i], a_, options_.aim);
-      plans_[i] = std::move(plan);
+      Weighed weighed = weigh(strategies_[i], a_, options_, x_);
+      candidate = weighed.candidate;
+      plans_[i] = std::move(weighed.taken());
     } catch (const Error& e) {
       if (!is_refusal(e)) throw;
       candidate = {strategies_[i].name, ~std::uint64_t{0}, std::numeric_limits<double>::infinity(), true};
@@ -194,13 +115,12 @@ class Weighing {
   CsrView a_;
   PlanOptions options_;
   double times_;
-  bool by_time_;
   std::uint64_t csr_bytes_;
-  XSectors x_;
+  std::optional<XSectors> x_;  ///< none if bytes are what is minimised
   std::vector<Strategy> strategies_;
   std::vector<Candidate> candidates_;  ///< what each plan takes, or while it is not made, at least
   std::vector<bool> made_;
-  std::vector<std::optional<Plan>> plans_;
+  std::vector<std::optional<PricedPlan>> plans_;
   std::optional<std::size_t> best_;  ///< of those that are made
   double least_seconds_ = std::numeric_limits<double>::infinity();
 };
@@ -208,15 +128,15 @@ class Weighing {
 Plan plan_best(const std::vector<Strategy>& all, const CsrView& a, const PlanOptions& options) {
   Weighing weighing(all, a, options, 0);
   const Choice choice = weighing.make_best();
-  Plan plan = weighing.take(choice.index);
-  plan.reason = fmt::format("{}{}{}", choice.reason, plan.made_with_text(), weighing_text(a));
+  Plan plan = weighing.take(choice.index).plan;
+  plan.reason = reason_text(choice, plan, a);
   plan.beside_csr = choice.beside_csr;
   return plan;
 }
 
 }  // namespace
 
-std::vector<WeighedPlan> plans_within(double times, std::size_t most, const CsrView& a, const PlanOptions& options) {
+std::vector<PricedPlan> plans_within(double times, std::size_t most, const CsrView& a, const PlanOptions& options) {
   Weighing weighing({strategies().begin(), strategies().end()}, a, options, times);
   const std::size_t best = weighing.make_best().index;
   std::vector<std::size_t> order = weighing.make_near();
@@ -227,9 +147,9 @@ std::vector<WeighedPlan> plans_within(double times, std::size_t most, const CsrV
     if (order.size() == most) order.pop_back();
     order.push_back(*csr);
   }
-  std::vector<WeighedPlan> plans;
+  std::vector<PricedPlan> plans;
   plans.reserve(order.size());
-  for (const std::size_t i : order) plans.push_back({weighing.take(i), weighing.seconds(i)});
+  for (const std::size_t i : order) plans.push_back(weighing.take(i));
   return plans;
 }
 
@@ -247,5 +167,4 @@ Strategy choose_best(std::vector<Strategy> others) {
           .aims = true};
 }
 
-}  // namespace strategy
-}  // namespace spmvpack::encoder
+}  // namespace spmvpack::encoder::strategy

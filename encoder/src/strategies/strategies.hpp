@@ -2,6 +2,7 @@
 // Factories of strategies, for the registry.
 
 #include "spmvpack/encoder/layout.hpp"
+#include "spmvpack/encoder/weigh.hpp"
 
 namespace spmvpack::encoder::strategy {
 
@@ -19,13 +20,9 @@ Strategy split();
 /// `auto`: applies choose() to the others.
 Strategy choose_best(std::vector<Strategy> others);
 
-struct WeighedPlan {
-  Plan plan;
-  double seconds = 0;  ///< predicted for the aim's target
-};
 /// The plan that `auto` takes, and those that it may take and that are predicted within `times` the least time: by that
 /// time, the first `most` of them. csr is one of them, the last if it is slower: others are compared with it. Other
 /// plans that cannot be among them are not made. The aim is the least time.
-std::vector<WeighedPlan> plans_within(double times, std::size_t most, const CsrView& a, const PlanOptions& options);
+std::vector<PricedPlan> plans_within(double times, std::size_t most, const CsrView& a, const PlanOptions& options);
 
 }  // namespace spmvpack::encoder::strategy

@@ -235,46 +235,6 @@ struct Strategy {
   [[nodiscard]] bool suits_target(Target target) const noexcept { return !hosts_only || target == Target::host; }
 };
 
-/// Whether the matrix has a million rows or more and at most one entry in a thousand of them, so that a multiply is
-/// little more than writing y, and `auto` goes by bytes.
-SPMVPACK_EXPORT bool is_hypersparse(const CsrView& a) noexcept;
-
-/// Whether `auto` weighs the strategy for this matrix. For a hypersparse one the fewest bytes win, and plans must take
-/// no time or memory for each empty row: layouts that store nothing for these, of which a GPU takes only coo without
-/// one warp that writes most of y; ccoo, too, if bytes are what is minimised. csr is planned all the same, as what
-/// others are compared with, and not chosen.
-SPMVPACK_EXPORT bool is_weighed(const Strategy& strategy, const CsrView& a, const Aim& aim) noexcept;
-/// What that adds to a reason: ", as nearly all rows are empty", or nothing.
-SPMVPACK_EXPORT std::string_view weighing_text(const CsrView& a) noexcept;
-
-/// What `auto` compares: a strategy and the cost of its plan.
-struct Candidate {
-  std::string_view strategy;
-  std::uint64_t device_bytes = 0;
-  double seconds = 0;         ///< predicted_seconds() of the aim's target (time_model.hpp)
-  bool fill_reads_x = false;  ///< PartPlan::fill_reads_x; or not is_weighed(), as neither is chosen
-};
-struct Choice {
-  std::size_t index = 0;  ///< of the chosen candidate
-  /// Time and bytes relative to csr, such as "42 % of csr's time (41.3 us predicted), 28.7 % of its bytes"; the bytes
-  /// alone if they are what is minimised.
-  std::string reason;
-  std::optional<BesideCsr> beside_csr = {};  ///< unset without csr, or if bytes are what is minimised
-};
-
-/// The rule of `auto`, for both encode and report: the least predicted time wins, where saving all of csr's bytes is
-/// worth 2 % of it; or the fewest device bytes. Ties go to the first. A candidate whose fill reads x is chosen only if
-/// there is no other: whoever did not ask for it gets csr's result for every x. So is one that encode() refuses for its
-/// size. `candidates` must not be empty; `csr_bytes` are the device bytes of layout csr.
-SPMVPACK_EXPORT Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes,
-                              Objective optimize = Objective::time);
-
-/// What `auto` weighs in place of a plan of the strategy whose fill reads x: the plan with Strategy::without_fill, so
-/// that whoever did not ask for the layout gets csr's result for every x. None if there is no such setting, if it was
-/// given, or if that plan is refused.
-SPMVPACK_EXPORT std::optional<Plan> plan_without_fill(const Strategy& strategy, const Plan& plan, const CsrView& a,
-                                                      const PlanOptions& options);
-
 /// Whether a plan ended because its layout or strategy cannot take this matrix, or not in this memory, rather than
 /// because of the matrix or the settings: the others may.
 inline bool is_refusal(const Error& e) noexcept {
