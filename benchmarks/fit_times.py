@@ -57,7 +57,7 @@ NEAR = collections.defaultdict(lambda: 1.8, shapes=3)  # times the best of a mat
 WEIGHT = collections.defaultdict(lambda: 1.0, shapes=0.5)
 SPREAD = collections.defaultdict(lambda: 0.1, shapes=0.7)  # errors beyond which a measurement counts less and less
 LARGE = 5_000_000  # nonzeros; small ones have fewer, but for four that were so before
-BY_NAME_ONLY = {"pkt"}  # what auto leaves out: Strategy::by_name_only in encoder
+BY_NAME_ONLY = {"pkt"}  # what auto leaves out: Traits::by_name_only in encoder
 OF_VARIANTS = {"csell.mirrors", "csell.mirror_blocks"}  # units of variants, which times_MACHINE.json has not or hardly
 CACHES = {"h200": "cold cache", "h100": "cold cache", "host": "warm"}
 MOST_SLOWER = {"suite": 0.03, "small": 0.1, "large": 0.3, "real": 0.08, "shapes": 0.2}  # auto than the best; of shapes, than a yardstick

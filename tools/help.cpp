@@ -82,7 +82,7 @@ std::string layouts_help() {
   std::string text = "Layouts (--layout NAME), and the matrices that each suits:\n\n";
   const auto add = [&](bool reproductions) {
     for (const encoder::Strategy& s : encoder::strategies())
-      if (s.reproduction == reproductions) text += fmt::format("  {:<14}  {}\n", s.name, s.suits);
+      if (s.traits.reproduction == reproductions) text += fmt::format("  {:<14}  {}\n", s.name, s.suits);
   };
   add(false);
   text += "\nLayouts as papers have them, kept to compare with:\n\n";

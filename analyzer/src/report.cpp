@@ -7,6 +7,8 @@
 #include "spmvpack/container/base/memory.hpp"
 #include "spmvpack/container/file/writer.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
+#include "spmvpack/container/layouts/ell.hpp"
+#include "spmvpack/container/layouts/pjds.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/payback.hpp"
 #include "spmvpack/encoder/weigh.hpp"
@@ -62,15 +64,15 @@ void relate(LayoutCost& cost, std::uint64_t nnz, std::uint64_t csr_bytes) {
 
 /// Why a report says nothing of a strategy that it does not even plan.
 std::optional<Refusal> left_out(const encoder::Strategy& strategy, const CsrView& a, const ReportOptions& options) {
-  if (!strategy.suits_target(options.aim.target))
+  if (!strategy.traits.suits_target(options.aim.target))
     return Refusal{strategy.name, "it is made for CPUs; the report for --target host has it", true};
   if (options.by_name_only || !encoder::settings_of(strategy, options.settings).empty() ||
       strategy.name == layouts::csr::layout.name || encoder::is_weighed(strategy, a, options.aim))
     return {};
   return Refusal{strategy.name,
                  fmt::format("auto never takes it{}; spmvpack report --details has it",
-                             strategy.by_name_only ? "" : encoder::weighing_text(a)),
-                 strategy.reproduction, true};
+                             strategy.traits.by_name_only ? "" : encoder::weighing_text(a)),
+                 strategy.traits.reproduction, true};
 }
 
 /// Puts what encoder::weigh() finds into a report, which has all else.
@@ -110,7 +112,7 @@ class Projection {
         if (choice.index + 1 == candidates.size()) best = std::move(weighed);
       } catch (const Error& e) {
         if (!encoder::is_refusal(e)) throw;
-        report_.refused.push_back({strategy.name, e.message(), strategy.reproduction});
+        report_.refused.push_back({strategy.name, e.message(), strategy.traits.reproduction});
       }
     }
     if (candidates.empty()) throw Error(errc::unsupported, "no layout takes the matrix");
@@ -121,7 +123,7 @@ class Projection {
   [[nodiscard]] LayoutCost line_of(const encoder::Strategy& strategy, const encoder::PricedPlan& priced) const {
     LayoutCost cost = cost_of(priced, options_);
     cost.name = strategy.name;
-    cost.reproduction = strategy.reproduction;
+    cost.reproduction = strategy.traits.reproduction;
     cost.by_name_only = !encoder::is_weighed(strategy, a_, options_.aim);
     cost.file_bytes = file_bytes(priced.plan, strategy);
     relate(cost, a_.nnz(), csr_bytes_);
@@ -235,7 +237,7 @@ std::optional<double> pjds_data_reduction(std::span<const LayoutCost> layouts, s
       if (cost.name == name) return static_cast<double>(cost.padding + nnz);
     return {};
   };
-  const std::optional<double> pjds = slots("pjds"), ell = slots("ell");
+  const std::optional<double> pjds = slots(layouts::pjds::layout.name), ell = slots(layouts::ell::layout.name);
   if (!pjds || !ell || *ell == 0) return {};
   return 1 - *pjds / *ell;
 }

@@ -7,6 +7,7 @@
 
 #include "spmvpack/analyzer/report.hpp"
 #include "spmvpack/container/base/text.hpp"
+#include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/payback.hpp"
 
@@ -61,7 +62,7 @@ const LayoutCost* find_layout(const Report& report, std::string_view name) {
 std::string sparing_text(const Report& report) {
   constexpr double hardly = 0.9;  // of csr's bytes
   const LayoutCost& best = report.layouts[report.recommended];
-  const LayoutCost* const csr = find_layout(report, "csr");
+  const LayoutCost* const csr = find_layout(report, layouts::csr::layout.name);
   if (report.aim.optimize != encoder::Objective::time || best.bytes_of_csr < hardly || csr == nullptr) return "";
   const LayoutCost* smallest = nullptr;
   for (const LayoutCost& cost : report.layouts)

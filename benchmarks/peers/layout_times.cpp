@@ -96,7 +96,7 @@ void multiply(const Arrays& a, const std::string& strategy, int threads, double 
   encoder::EncodeRequest request;
   request.strategy = strategy;
   request.threads = threads;
-  if (encoder::find_strategy(strategy).aims) request.aim.target = encoder::Target::host;
+  if (encoder::find_strategy(strategy).traits.aims) request.aim.target = encoder::Target::host;
   for (const std::string setting : settings)
     request.settings[setting.substr(0, setting.find('='))] = setting.substr(setting.find('=') + 1);
   const auto start = Clock::now();

@@ -116,7 +116,7 @@ std::vector<MeasuredWork> measure_work(const SourceMatrix& source, const Aim& ai
   std::vector<MeasuredWork> all;
   double least = std::numeric_limits<double>::infinity();
   for (const Strategy& strategy : strategies()) {
-    if (strategy.chooses || strategy.by_name_only || !strategy.suits_target(aim.target)) continue;
+    if (strategy.chooses || strategy.traits.by_name_only || !strategy.traits.suits_target(aim.target)) continue;
     report_progress(progress, "measure " + strategy.name, 0, 0);
     try {
       const Plan plan = strategy.plan(a, options);

@@ -55,7 +55,7 @@ std::string target_text(const EncodeRequest& request) {
   const std::span<const Strategy> all = strategies();
   const auto known =
       std::find_if(all.begin(), all.end(), [&](const Strategy& s) { return s.name == request.strategy; });
-  if (known == all.end() || !known->aims || request.aim.optimize == Objective::bytes) return "";
+  if (known == all.end() || !known->traits.aims || request.aim.optimize == Objective::bytes) return "";
   return std::string(target_name(request.aim));
 }
 
@@ -227,7 +227,7 @@ std::optional<std::uint64_t> EncodeResult::pays_after() const {
 EncodeRequest recorded(const EncodeRequest& request, const Strategy& strategy) {
   EncodeRequest own = request;
   own.settings = settings_of(strategy, request.settings);
-  if (!strategy.aims) own.aim = {};
+  if (!strategy.traits.aims) own.aim = {};
   return own;
 }
 

@@ -9,6 +9,7 @@
 
 #include "spmvpack/container/base/text.hpp"
 #include "spmvpack/container/file/reader.hpp"
+#include "spmvpack/container/layouts/csr.hpp"
 #include "strategies/strategies.hpp"
 
 namespace spmvpack::encoder {
@@ -55,7 +56,7 @@ std::size_t choose_measured(const std::vector<TunedLayout>& layouts) {
 std::optional<BesideCsr> beside_csr(const Tuning& tuning) {
   const TunedLayout& chosen = tuning.layouts[tuning.chosen];
   for (const TunedLayout& layout : tuning.layouts) {
-    if (layout.name != "csr") continue;
+    if (layout.name != spmvpack::layouts::csr::layout.name) continue;
     if (layout.times) return BesideCsr{chosen.times->mean(), layout.times->mean(), true};
     return BesideCsr{chosen.predicted_seconds, layout.predicted_seconds};
   }

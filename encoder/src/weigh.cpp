@@ -8,6 +8,7 @@
 #include "decide.hpp"
 #include "spmvpack/container/base/memory.hpp"
 #include "spmvpack/container/base/text.hpp"
+#include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/encoder/encode.hpp"
 
 namespace spmvpack::encoder {
@@ -24,9 +25,10 @@ Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes, Ob
   for (std::size_t i = 1; i < candidates.size(); ++i)
     if (cost(candidates[i]) < cost(candidates[choice.index])) choice.index = i;
   const Candidate& best = candidates[choice.index];
+  const std::string_view csr_name = spmvpack::layouts::csr::layout.name;
   const std::string of_csr_bytes = percent_text(share(best.device_bytes));
   const auto csr =
-      std::find_if(candidates.begin(), candidates.end(), [](const Candidate& c) { return c.strategy == "csr"; });
+      std::find_if(candidates.begin(), candidates.end(), [&](const Candidate& c) { return c.strategy == csr_name; });
   const bool has_csr = csr != candidates.end() && csr->seconds > 0;
   if (optimize == Objective::time && has_csr) choice.beside_csr = {best.seconds, csr->seconds};
   if (optimize == Objective::bytes)
@@ -34,7 +36,7 @@ Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes, Ob
         best.device_bytes < csr_bytes ? of_csr_bytes + " of csr's bytes" : "none that auto takes is smaller than csr";
   else if (!has_csr)
     choice.reason = fmt::format("{} predicted, {} of csr's bytes", time_text(best.seconds), of_csr_bytes);
-  else if (best.strategy == "csr")
+  else if (best.strategy == csr_name)
     choice.reason = fmt::format("none that auto takes is predicted below its {}", time_text(best.seconds));
   else
     choice.reason = fmt::format("{} of csr's time ({} predicted), {} of its bytes",
@@ -48,10 +50,10 @@ bool is_hypersparse(const CsrView& a) noexcept {
 }
 
 bool is_weighed(const Strategy& strategy, const CsrView& a, const Aim& aim) noexcept {
-  if (strategy.chooses || strategy.by_name_only || !strategy.suits_target(aim.target)) return false;
+  if (strategy.chooses || strategy.traits.by_name_only || !strategy.traits.suits_target(aim.target)) return false;
   if (!is_hypersparse(a)) return true;
-  return strategy.empty_rows == EmptyRows::in_a_pass ||
-         (strategy.empty_rows == EmptyRows::in_turn && aim.optimize == Objective::bytes);
+  return strategy.traits.empty_rows == EmptyRows::in_a_pass ||
+         (strategy.traits.empty_rows == EmptyRows::in_turn && aim.optimize == Objective::bytes);
 }
 
 std::string_view weighing_text(const CsrView& a) noexcept {
@@ -60,8 +62,8 @@ std::string_view weighing_text(const CsrView& a) noexcept {
 
 std::optional<Plan> plan_without_fill(const Strategy& strategy, const Plan& plan, const CsrView& a,
                                       const PlanOptions& options) {
-  const auto& [name, value] = strategy.without_fill;
-  if (!plan.fill_reads_x() || name.empty() || options.settings.find(name) != options.settings.end()) return {};
+  const auto& [name, value] = strategy.traits.without_fill;
+  if (!plan.fill_reads_x() || name.empty() || options.settings.contains(std::string(name))) return {};
   PlanOptions without = options;
   without.settings.emplace(name, value);
   try {

@@ -83,7 +83,7 @@ void check(const SourceMatrix& source, const std::map<std::string, std::string>&
   CAPTURE(m.rows, m.cols, nnz, value_size);
   std::vector<std::string> named;  // auto has none, nor what is made for hosts alone in a report for a GPU
   for (const encoder::Strategy& s : encoder::strategies())
-    if (!s.chooses && s.suits_target(options.aim.target) && (s.name != "pkt" || m.rows == m.cols))
+    if (!s.chooses && s.traits.suits_target(options.aim.target) && (s.name != "pkt" || m.rows == m.cols))
       named.push_back(s.name);
   REQUIRE(report.layouts.size() == named.size());
   CHECK(std::count_if(report.refused.begin(), report.refused.end(),

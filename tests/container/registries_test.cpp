@@ -192,7 +192,7 @@ TEST_CASE("README.md names every strategy but those of papers, which docs/LAYOUT
   const Lines readme = document("README.md"), all = document("docs/LAYOUTS.md");
   for (const encoder::Strategy& strategy : encoder::strategies()) {
     INFO(strategy.name);
-    CHECK(mentions(strategy.reproduction ? all : readme, backquoted(strategy.name)));
+    CHECK(mentions(strategy.traits.reproduction ? all : readme, backquoted(strategy.name)));
   }
 }
 

@@ -167,7 +167,7 @@ TEST_CASE("what is outside of packets is in a coo part; a part without entries i
 
 TEST_CASE("auto leaves pkt alone, and has none of its settings") {
   const CsrMatrix m = example();
-  CHECK(encoder::find_strategy("pkt").by_name_only);
+  CHECK(encoder::find_strategy("pkt").traits.by_name_only);
   for (const encoder::Setting& setting : encoder::find_strategy("auto").settings) CHECK(setting.name.find("pkt.") != 0);
   CHECK_THROWS_WITH(encode(m, "auto", {{"pkt.rows", "3"}}), Catch::Contains("is not a setting of the layout auto"));
 }

@@ -52,14 +52,14 @@ TEST_CASE("rows are counted by length") {
 TEST_CASE("bytes of short rows in sell are those of the plan, but for where its last slice ends") {
   Bytes bytes;
   const SplitCosts costs(bytes.a, bytes.options);
-  CHECK(bytes.planned("sell", 0) == costs.of_short("sell", bytes.cuts[0]) + sizeof(std::uint32_t));
+  CHECK(bytes.planned("sell", 0) == costs.of_short(layouts::sell, bytes.cuts[0]) + sizeof(std::uint32_t));
 }
 
 TEST_CASE("bytes of short rows in csell are those of the plan if the sample has all of them") {
   Bytes bytes;
   SplitCosts costs(bytes.a, bytes.options);
   costs.sample_csell(bytes.cuts[0]);
-  CHECK(bytes.planned("csell", 0) == costs.of_short("csell", bytes.cuts[0]));
+  CHECK(bytes.planned("csell", 0) == costs.of_short(layouts::csell, bytes.cuts[0]));
 }
 
 TEST_CASE(

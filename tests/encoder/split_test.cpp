@@ -126,7 +126,7 @@ TEST_CASE("a grid with a few long rows is cut, and costs less than in any layout
   for (const encoder::LayoutEncoder& layout : encoder::layout_encoders()) {
     INFO(layout.name);
     const encoder::Strategy& alone = encoder::find_strategy(layout.name);
-    if (alone.by_name_only || layout.name == "sjds" || layout.name == "csr") continue;  // which cut them
+    if (alone.traits.by_name_only || layout.name == "sjds" || layout.name == "csr") continue;  // which cut them
     CHECK(seconds(plan) < seconds(alone.plan(a, {.aim = aim})));
   }
   const bool is_faster = seconds(plan) < seconds(encoder::find_strategy("sjds").plan(a, {.aim = aim}));

@@ -60,10 +60,10 @@ void check_least(const CsrView& a) {
   const encoder::XSectors x = encoder::x_sectors(a, 0, encoder::default_profile(Target::gpu).x_caches);
   for (const encoder::Objective optimize : {encoder::Objective::time, encoder::Objective::bytes})
     for (const Strategy& strategy : encoder::strategies()) {
-      if (!strategy.least) continue;
+      if (!strategy.traits.least) continue;
       INFO(strategy.name << (optimize == encoder::Objective::bytes ? ", bytes" : ""));
       s.fewest_bytes = optimize == encoder::Objective::bytes;
-      const encoder::Least least = strategy.least(s);
+      const encoder::Least least = strategy.traits.least(s);
       const encoder::Plan plan = strategy.plan(a, {.values = s.values, .aim = {.optimize = optimize}});
       if (strategy.name == "split" && plan.parts.size() == 1) {  // nothing is said of it, but that it is another's
         const Strategy& other = encoder::find_strategy(plan.parts[0].info.layout);
@@ -143,7 +143,7 @@ TEST_CASE("no plan of split in two parts takes less, wherever it is cut") {
           INFO(m.name << ", values " << values << ", " << length << ", " << layout);
           const Survey s = survey(m.matrix);
           const encoder::XSectors x = encoder::x_sectors(m.matrix);
-          const encoder::Least least = split.least(s);
+          const encoder::Least least = split.traits.least(s);
           const encoder::Plan plan =
               split.plan(m.matrix, {.settings = {{"split.length", length}, {"split.short", layout}}});
           if (plan.parts.size() == 1) continue;

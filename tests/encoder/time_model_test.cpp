@@ -352,7 +352,7 @@ TEST_CASE("whatever a layout does has a price") {
         try {
           plan = s.plan(m.matrix, {});
         } catch (const Error& e) {
-          if (!s.by_name_only || !encoder::is_refusal(e)) throw;
+          if (!s.traits.by_name_only || !encoder::is_refusal(e)) throw;
           continue;
         }
         for (const encoder::PartPlan& part : plan.parts) CHECK_FALSE(part.work.empty());
@@ -414,7 +414,7 @@ TEST_CASE("by bytes, auto takes the fewest of those that it may take") {
         const encoder::PlanOptions by_bytes{.aim = {Objective::bytes, target}};
         std::uint64_t fewest = ~std::uint64_t{0};
         for (const encoder::Strategy& s : encoder::strategies()) {
-          if (s.chooses || s.by_name_only || !s.suits_target(target)) continue;
+          if (s.chooses || s.traits.by_name_only || !s.traits.suits_target(target)) continue;
           const Plan plan = s.plan(a, by_bytes);
           if (!plan.fill_reads_x() && !encoder::too_large(plan.device_bytes(), csr_bytes(a)))
             fewest = std::min(fewest, plan.device_bytes());
@@ -439,7 +439,7 @@ TEST_CASE("an aim changes nothing in the files of strategies whose plans do not 
     INFO(s.name);
     const bool aims =
         s.name == "auto" || s.name == "csell" || s.name == "bitflag" || s.name == "sjds" || s.name == "split";
-    CHECK(aims == s.aims);
+    CHECK(aims == s.traits.aims);
     // Where they do, the provenance says what was asked for.
     CHECK((file_of(s.name, {Objective::bytes, Target::host}) == file_of(s.name, {})) == !aims);
     CHECK(target_of(s.name, {}) == (aims ? "gpu" : ""));

@@ -97,7 +97,7 @@ std::vector<std::string> expected_names(const CsrMatrix& a, Target target) {
   const std::uint64_t csr_bytes = encoder::find_strategy("csr").plan(a, options).device_bytes();
   std::vector<std::pair<double, std::string>> costs;
   for (const encoder::Strategy& s : encoder::strategies()) try {
-      if (s.chooses || s.by_name_only || !s.suits_target(target)) continue;
+      if (s.chooses || s.traits.by_name_only || !s.traits.suits_target(target)) continue;
       encoder::Plan plan = s.plan(a, options);
       if (auto harmless = encoder::plan_without_fill(s, plan, a, options)) plan = std::move(*harmless);
       if (!plan.fill_reads_x() && !encoder::too_large(plan.device_bytes(), csr_bytes))

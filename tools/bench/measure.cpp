@@ -125,11 +125,11 @@ void measure_as(MatrixResult& result, Machine& machine, const Speeds& speeds, co
     for (const encoder::Strategy& strategy : encoder::strategies()) {
       const bool asked =
           std::find(options.layouts.begin(), options.layouts.end(), strategy.name) != options.layouts.end();
-      if (options.layouts.empty() ? strategy.chooses || strategy.by_name_only : !asked) continue;
+      if (options.layouts.empty() ? strategy.chooses || strategy.traits.by_name_only : !asked) continue;
       encoder::EncodeRequest request;
       request.strategy = strategy.name;
       request.settings = encoder::settings_of(strategy, options.settings);
-      if (strategy.aims) request.aim = options.aim.value_or(aim_of(machine));
+      if (strategy.traits.aims) request.aim = options.aim.value_or(aim_of(machine));
       request.threads = options.load.threads;
       request.progress = options.load.progress;
       measurement.encoded(request, source);

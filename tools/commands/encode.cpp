@@ -97,7 +97,7 @@ std::string details() {
 void note_target(const Invocation& invocation, const encoder::EncodeRequest& request) {
   const bool by_default = invocation.options["target"].defaulted() && !request.tuner &&
                           request.aim.optimize == encoder::Objective::time &&
-                          encoder::find_strategy(request.strategy).aims;
+                          encoder::find_strategy(request.strategy).traits.aims;
   if (by_default && !invocation.quiet && !gpu_loader::has_usable_gpu())
     print_note("there is no GPU to use here, and the layout is for one; --target host makes it for this processor");
 }

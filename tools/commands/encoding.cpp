@@ -35,16 +35,14 @@ const encoder::Strategy& find_strategy(const std::string& name) {
 std::string strategy_names() {
   std::vector<std::string> names;
   for (const encoder::Strategy& s : encoder::strategies())
-    if (!s.reproduction) names.push_back(s.name);
+    if (!s.traits.reproduction) names.push_back(s.name);
   return fmt::format("{}; help layouts", fmt::join(names, ", "));
 }
 
 std::string describe(const encoder::PartPlan& part) {
   std::string text = part.info.layout;
-  // The first counters of a plan are its main choices.
-  constexpr std::size_t main_choices = 2;
-  for (std::size_t i = 0; i < std::min(part.counters.size(), main_choices); ++i)
-    text += fmt::format(", {} {}", part.counters[i].name, grouped(part.counters[i].value));
+  for (const encoder::Counter& c : part.counters)
+    if (c.main_choice) text += fmt::format(", {} {}", c.name, grouped(c.value));
   return text;
 }
 

@@ -100,7 +100,7 @@ class Planner {
     std::vector<Planned> plans;
     std::vector<encoder::Candidate> candidates;
     for (const encoder::LayoutEncoder& layout : encoder::layout_encoders()) {
-      if (layout.reproduction || (layout.hosts_only && plan_options_.aim.target != encoder::Target::host)) continue;
+      if (layout.traits.reproduction || !layout.traits.suits_target(plan_options_.aim.target)) continue;
       try {
         plans.push_back(timed(plan_of_filled(layout)));
       } catch (const Error& e) {
@@ -193,7 +193,8 @@ Encoding encode_sorted(const CsrView& a, const EncodingOptions& options) {
   const Planned best = planner.plan(options.layout);
   note_plan(result, best.plan);
   if (chooses) {
-    if (!gains(result, best.seconds / planner.plan("csr").seconds, options)) return result;
+    if (!gains(result, best.seconds / planner.plan(std::string(layouts::csr::layout.name)).seconds, options))
+      return result;
   } else if (encoder::too_large(result.bytes, result.csr_bytes)) {
     throw Error(errc::unsupported,
                 fmt::format("{} takes {} bytes, more than {} times AIJ's {}", result.layout, grouped(result.bytes),

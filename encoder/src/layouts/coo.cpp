@@ -45,6 +45,6 @@ extern const LayoutEncoder coo{.name = "coo",
                                .settings = {},
                                .plan = coo_plans::plan,
                                .fill = coo_plans::fill,
-                               .empty_rows = EmptyRows::in_a_pass};
+                               .traits = {.empty_rows = EmptyRows::in_a_pass}};
 
 }  // namespace spmvpack::encoder::layouts

@@ -103,7 +103,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.info.params[param_longest_row] = a.longest_row(options.threads);
   add_sections(plan, sections);
   share_by_section(plan);
-  plan.counters = {{"row_ptr.bits", has_wide_pointers(plan.info) ? 64U : 32U}};
+  plan.counters = {main_choice("row_ptr.bits", has_wide_pointers(plan.info) ? 64U : 32U)};
   plan.work = work(a, plan.info.params[param_longest_row], device_of(options));
   if (options.aim.target == Target::host) {
     const UnevenRows rows = uneven_rows(a, options.threads);

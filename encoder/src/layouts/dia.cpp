@@ -109,11 +109,11 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
     plan.info.counts[section_stored_zeros] = choices->zeros.size();
     add_section(plan, sections[section_stored_zeros]);
   }
-  plan.choices = choices;
+  keep_choices(plan, choices);
   plan.padding = slots_of(plan.info) - part.a.nnz();
   plan.fill_reads_x = d.slots_with_column() > part.a.nnz();
   share_by_section(plan);
-  plan.counters = {{"diagonals", d.offsets.size()}};
+  plan.counters = {main_choice("diagonals", d.offsets.size())};
   plan.work = work(d.offsets.size(), part.a.rows(), size_of(part.a.value_type()));
   return plan;
 }
@@ -142,6 +142,6 @@ extern const LayoutEncoder dia{"dia",
                                {},
                                dia_plans::plan,
                                dia_plans::fill,
-                               dia_plans::least};
+                               {.least = dia_plans::least}};
 
 }  // namespace spmvpack::encoder::layouts

@@ -28,7 +28,7 @@ PartPlan plan_of(const spmvpack::Layout& layout, const PartMatrix& part, const P
   *find_count(plan.info, "col_idx") = slots;
   add_sections(plan, layout.sections);
   describe_slots(plan, a, slots, "ell", Steps::of_all_rows, false, device_of(options));
-  plan.counters = {{"width", width}};
+  plan.counters = {main_choice("width", width)};
   return plan;
 }
 
@@ -71,6 +71,6 @@ extern const LayoutEncoder ellpack_r{.name = "ellpack_r",
                                      .settings = {},
                                      .plan = ell_plans::plan_ellpack_r,
                                      .fill = ell_plans::fill_ellpack_r,
-                                     .reproduction = true};
+                                     .traits = {.reproduction = true}};
 
 }  // namespace spmvpack::encoder::layouts

@@ -17,6 +17,9 @@
 
 namespace spmvpack::encoder::layouts {
 
+/// All of layout_encoders().
+extern const LayoutEncoder csr, coo, ell, ellpack_r, sell, pjds, dia, ccoo, amb, pkt, csell, bitflag, sjds;
+
 /// The start of a plan of `layout` for this part: its table entry, and the sections of its list maps.
 PartPlan begin_plan(const spmvpack::Layout& layout, const PartMatrix& part);
 
@@ -30,10 +33,14 @@ void add_sections(PartPlan& plan, std::span<const SectionDescription> descriptio
 const Device& device_of(const Aim& aim);
 inline const Device& device_of(const PlanOptions& options) { return device_of(options.aim); }
 
-/// What the layout has put into PartPlan::choices.
+/// Puts PartPlan::choices into a plan, and finds them there.
+template <class Choices>
+void keep_choices(PartPlan& plan, std::shared_ptr<Choices> choices) {
+  plan.choices = std::shared_ptr<const Choices>(std::move(choices));
+}
 template <class Choices>
 const Choices& choices_of(const PartPlan& plan) {
-  return *static_cast<const Choices*>(plan.choices.get());
+  return *std::any_cast<const std::shared_ptr<const Choices>&>(plan.choices);
 }
 
 /// Error(errc::usage): the setting does not have this value, which is not one of `values` ("auto, 1 or 2").

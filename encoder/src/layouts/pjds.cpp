@@ -82,9 +82,9 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.info.params[param_basis] = permuted ? 1 : 0;
   plan.info.params[param_block_rows] = block == warp_rows ? 0 : block;
   add_sections(plan, sections);
-  plan.choices = choices;
+  keep_choices(plan, choices);
   describe_slots(plan, a, start.back(), "pjds", Steps::of_all_rows, !choices->order.empty(), device_of(options));
-  plan.counters = {{"width", width}, {"br", block}, {"permuted", permuted ? 1U : 0U}};
+  plan.counters = {main_choice("width", width), main_choice("br", block), {"permuted", permuted ? 1U : 0U}};
   return plan;
 }
 
@@ -111,6 +111,6 @@ extern const LayoutEncoder pjds{.name = "pjds",
                                 .settings = pjds_plans::settings,
                                 .plan = pjds_plans::plan,
                                 .fill = pjds_plans::fill,
-                                .reproduction = true};
+                                .traits = {.reproduction = true}};
 
 }  // namespace spmvpack::encoder::layouts

@@ -7,10 +7,6 @@
 #include "spmvpack/container/base/text.hpp"
 
 namespace spmvpack::encoder {
-namespace layouts {
-extern const LayoutEncoder csr, coo, ell, ellpack_r, sell, pjds, dia, ccoo, amb, pkt, csell, bitflag, sjds;
-}
-
 std::span<const LayoutEncoder> layout_encoders() {
   static const std::array all{layouts::csr,   layouts::coo,     layouts::ell,  layouts::ellpack_r, layouts::sell,
                               layouts::pjds,  layouts::dia,     layouts::ccoo, layouts::amb,       layouts::pkt,

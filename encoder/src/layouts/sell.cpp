@@ -167,8 +167,9 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.info.counts[section_col_idx] = checked_mul(best.steps, slice_rows, "slots of sell");
   add_sections(plan, sections);
   describe_slots(plan, part.a, slots_of(plan.info), "sell", Steps::of_slices, !best.order.empty(), device_of(options));
-  plan.counters = {{"slice_rows", slice_rows}, {"sigma", best.sigma}, {"slices", best.slice_ptr.size() - 1}};
-  plan.choices = std::make_shared<const Sorted>(std::move(best));
+  plan.counters = {
+      main_choice("slice_rows", slice_rows), main_choice("sigma", best.sigma), {"slices", best.slice_ptr.size() - 1}};
+  keep_choices(plan, std::make_shared<Sorted>(std::move(best)));
   return plan;
 }
 
@@ -204,6 +205,6 @@ extern const LayoutEncoder sell{"sell",
                                 sell_plans::settings,
                                 sell_plans::plan,
                                 sell_plans::fill,
-                                sell_plans::least};
+                                {.least = sell_plans::least}};
 
 }  // namespace spmvpack::encoder::layouts

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "layouts/layouts.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/encoder/value_table.hpp"
@@ -12,6 +13,8 @@
 
 namespace spmvpack::encoder::strategy {
 namespace {
+
+bool is_csr(const Strategy& strategy) { return strategy.name == layouts::csr.name; }
 
 /// The plans of strategies, each made once it is needed: a search for what choose() would take of all.
 class Weighing {
@@ -24,7 +27,7 @@ class Weighing {
         times_(times),
         csr_bytes_(spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type())) {
     std::copy_if(all.begin(), all.end(), std::back_inserter(strategies_),
-                 [&](const Strategy& s) { return is_weighed(s, a, options.aim) || s.name == "csr"; });
+                 [&](const Strategy& s) { return is_weighed(s, a, options.aim) || is_csr(s); });
     options_.only_own = true;
     if (!options_.values) options_.values = ValueTable::count(a, options.threads);
     if (options_.aim.optimize == Objective::time) x_ = x_sectors(a, options.threads, profile_of(options.aim).x_caches);
@@ -34,7 +37,7 @@ class Weighing {
     std::optional<Survey> survey;
     for (std::size_t i = 0; i < strategies_.size(); ++i) {
       const Strategy& s = strategies_[i];
-      if (!s.least || !settings_of(s, options.settings).empty()) {
+      if (!s.traits.least || !settings_of(s, options.settings).empty()) {
         make(i);
         continue;
       }
@@ -43,7 +46,7 @@ class Weighing {
         survey->fewest_bytes = options_.aim.optimize == Objective::bytes;
         survey->device = profile_of(options.aim).device;
       }
-      const Least least = s.least(*survey);
+      const Least least = s.traits.least(*survey);
       candidates_[i].device_bytes = least.device_bytes;
       if (x_) candidates_[i].seconds = predicted_seconds(work_of(*survey, least, *x_), profile_of(options_.aim));
     }
@@ -59,7 +62,7 @@ class Weighing {
   /// The place of csr, once it is made; none if it was refused.
   [[nodiscard]] std::optional<std::size_t> csr() const {
     for (std::size_t i = 0; i < strategies_.size(); ++i)
-      if (strategies_[i].name == "csr" && plans_[i]) return i;
+      if (is_csr(strategies_[i]) && plans_[i]) return i;
     return {};
   }
 
@@ -109,7 +112,7 @@ class Weighing {
     if (may_be_taken(i)) least_seconds_ = std::min(least_seconds_, candidate.seconds);
     if (!best_ || better_of(i, *best_) == i) best_ = i;
     for (std::size_t j = 0; j < plans_.size(); ++j)
-      if (j != *best_ && (times_ == 0 || !(is_near(j) || strategies_[j].name == "csr"))) plans_[j].reset();
+      if (j != *best_ && (times_ == 0 || !(is_near(j) || is_csr(strategies_[j])))) plans_[j].reset();
   }
 
   CsrView a_;
@@ -156,7 +159,7 @@ std::vector<PricedPlan> plans_within(double times, std::size_t most, const CsrVi
 Strategy choose_best(std::vector<Strategy> others) {
   std::vector<Setting> settings;
   for (const Strategy& s : others)
-    if (!s.by_name_only) settings.insert(settings.end(), s.settings.begin(), s.settings.end());
+    if (!s.traits.by_name_only) settings.insert(settings.end(), s.settings.begin(), s.settings.end());
   return {.name = "auto",
           .summary = "the layout of the least predicted time, or of the fewest bytes",
           .suits = "what is predicted fastest, or smallest with --optimize bytes",
@@ -164,7 +167,7 @@ Strategy choose_best(std::vector<Strategy> others) {
           .plan = [others = std::move(others)](const CsrView& a,
                                                const PlanOptions& options) { return plan_best(others, a, options); },
           .chooses = true,
-          .aims = true};
+          .traits = {.aims = true}};
 }
 
 }  // namespace spmvpack::encoder::strategy

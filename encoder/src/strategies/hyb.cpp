@@ -36,16 +36,16 @@ Plan plan(const CsrView& a, const PlanOptions& options) {
   const std::uint64_t longest = a.longest_row(options.threads);
   const std::optional<std::uint64_t> chosen = layouts::read_setting(options, "hyb.width", 0, max_dimension, "auto");
   const std::uint64_t width = chosen ? std::min(*chosen, longest) : ell_width(a, longest);
-  const auto add_whole = [&](std::string_view layout) {
-    plan.parts.push_back(find_layout_encoder(layout).plan(PartMatrix::whole(a, options), options));
+  const auto add_whole = [&](const LayoutEncoder& layout) {
+    plan.parts.push_back(layout.plan(PartMatrix::whole(a, options), options));
   };
   if (width == longest) {
-    add_whole("ell");
+    add_whole(layouts::ell);
   } else if (width == 0) {
-    add_whole("coo");
+    add_whole(layouts::coo);
   } else {
-    plan.parts.push_back(plan_part("ell", slice_of_rows(a, 0, width), a.value_type(), options));
-    plan.parts.push_back(plan_part("coo", slice_of_rows(a, width, longest), a.value_type(), options));
+    plan.parts.push_back(plan_part(layouts::ell, slice_of_rows(a, 0, width), a.value_type(), options));
+    plan.parts.push_back(plan_part(layouts::coo, slice_of_rows(a, width, longest), a.value_type(), options));
   }
   return plan;
 }
@@ -59,7 +59,7 @@ Strategy hyb() {
           .settings = {{"hyb.width", "auto, or 0 and more",
                         "entries of a row in ell; auto: while a third of the rows fill them"}},
           .plan = plan,
-          .reproduction = true};
+          .traits = {.reproduction = true}};
 }
 
 }  // namespace spmvpack::encoder::strategy

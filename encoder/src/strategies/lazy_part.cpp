@@ -115,10 +115,10 @@ PartMatrix copied_part(const CsrView& a, Cut cut, int threads) {
   return {entries->of(a), rows, cols, nullptr, entries};
 }
 
-PartPlan plan_part(std::string_view layout, Cut cut, ValueType type, const PlanOptions& options) {
+PartPlan plan_part(const LayoutEncoder& layout, Cut cut, ValueType type, const PlanOptions& options) {
   const PartIndices rows = cut.rows, cols = cut.cols;
   const auto entries = std::make_shared<const CutEntries>(std::move(cut), type, options.threads);
-  return find_layout_encoder(layout).plan({entries->view(), rows, cols, nullptr, entries}, options);
+  return layout.plan({entries->view(), rows, cols, nullptr, entries}, options);
 }
 
 PartMatrix longer_rows(const CsrView& a, std::uint64_t length, int threads) {

@@ -29,7 +29,7 @@ PartMatrix copied_part(const CsrView& a, Cut cut, int threads);
 
 /// Plans a part of which only the row pointers exist at first: the layout's plan must not look at columns or values.
 /// The entries are copied when the first of them is written, so that a report copies none.
-PartPlan plan_part(std::string_view layout, Cut cut, ValueType type, const PlanOptions& options);
+PartPlan plan_part(const LayoutEncoder& layout, Cut cut, ValueType type, const PlanOptions& options);
 
 /// The rows of more than `length` entries, with a copy of them.
 PartMatrix longer_rows(const CsrView& a, std::uint64_t length, int threads);

@@ -20,29 +20,18 @@ Cut outside(const CsrView& a, const std::shared_ptr<const layouts::Packets>& pac
   return part;
 }
 
-Plan plan_packets(const CsrView& a, const PlanOptions& options) {
+}  // namespace
+
+Plan plan_pkt(const CsrView& a, const PlanOptions& options) {
   Plan plan;
-  plan.strategy = "pkt";
+  plan.strategy = layouts::pkt.name;
   const auto packets = layouts::cut_into_packets(a, options);
   PartPlan inside = layouts::plan_packets(PartMatrix::whole(a, options), packets, options);
   const std::uint64_t nnz = inside.info.nnz;
   if (nnz != 0 || a.nnz() == 0) plan.parts.push_back(std::move(inside));  // of several parts, none is without entries
   if (nnz != a.nnz())
-    plan.parts.push_back(plan_part("coo", outside(a, packets, options.threads), a.value_type(), options));
+    plan.parts.push_back(plan_part(layouts::coo, outside(a, packets, options.threads), a.value_type(), options));
   return plan;
-}
-
-}  // namespace
-
-Strategy pkt() {
-  const LayoutEncoder& layout = find_layout_encoder("pkt");
-  return {.name = std::string(layout.name),
-          .summary = std::string(layout.summary),
-          .suits = std::string(layout.suits),
-          .settings = {layout.settings.begin(), layout.settings.end()},
-          .plan = plan_packets,
-          .reproduction = layout.reproduction,
-          .by_name_only = true};
 }
 
 }  // namespace spmvpack::encoder::strategy

@@ -11,8 +11,7 @@ namespace {
 
 std::vector<Strategy> all_strategies() {
   std::vector<Strategy> all;
-  for (const LayoutEncoder& layout : layout_encoders())  // what pkt has outside of packets is another layout's
-    all.push_back(layout.name == "pkt" ? strategy::pkt() : strategy::one_layout(layout));
+  for (const LayoutEncoder& layout : layout_encoders()) all.push_back(strategy::one_layout(layout));
   all.push_back(strategy::hyb());
   all.push_back(strategy::segmented_sell());
   all.push_back(strategy::nus_sell());

@@ -168,11 +168,10 @@ Plan plan_segments(std::string name, const CsrView& a, const Segments& segments,
     Cut part{indices_of(std::move(all[s].rows), a.rows()), segments.indices(s), std::move(all[s].row_ptr)};
     part.place = segments.place;
     part.begin = segments.begin(s);
-    plan.parts.push_back(plan_part("sell", std::move(part), a.value_type(), options));
+    plan.parts.push_back(plan_part(layouts::sell, std::move(part), a.value_type(), options));
   }
   // A matrix without entries is one part, as in every other layout.
-  if (plan.parts.empty())
-    plan.parts.push_back(find_layout_encoder("sell").plan(PartMatrix::whole(a, options), options));
+  if (plan.parts.empty()) plan.parts.push_back(layouts::sell.plan(PartMatrix::whole(a, options), options));
   return plan;
 }
 
@@ -192,7 +191,7 @@ constexpr std::uint64_t many_columns = std::uint64_t{1} << 24, columns_per_entry
 
 /// At least so many parts, whose slots and chains add up to no less than those of one.
 Least least_of_parts(const Survey& survey, std::uint64_t parts) {
-  Least least = find_layout_encoder("sell").least(survey);
+  Least least = layouts::sell.traits.least(survey);
   least.work.front().value = parts;  // sell.multiplies
   return least;
 }
@@ -211,7 +210,7 @@ Least least_of_nus(const Survey& survey) {
 }
 
 Strategy with_sell_settings(Strategy strategy) {
-  const auto more = find_layout_encoder("sell").settings;
+  const auto more = layouts::sell.settings;
   strategy.settings.insert(strategy.settings.end(), more.begin(), more.end());
   return strategy;
 }
@@ -224,7 +223,6 @@ Strategy segmented_sell() {
        .summary = "a sell part for each segment of columns",
        .suits = "x larger than a cache, columns all over it",
        .settings = {{"segmented_sell.cols", "1 and more", "columns of a segment, 65536 unless set"}},
-       .least = least_of_segmented,
        .plan =
            [](const CsrView& a, const PlanOptions& options) {
              Segments segments;
@@ -233,7 +231,7 @@ Strategy segmented_sell() {
                  layouts::read_setting(options, "segmented_sell.cols", 1, max_dimension, {}).value_or(default_width);
              return plan_segments("segmented_sell", a, segments, options);
            },
-       .reproduction = true});
+       .traits = {.least = least_of_segmented, .reproduction = true}});
 }
 
 Strategy nus_sell() {
@@ -242,7 +240,6 @@ Strategy nus_sell() {
        .summary = "columns sorted, densest first; a sell part for each of widening segments",
        .suits = "a few columns with most of the entries",
        .settings = {{"nus_sell.cols", "1 and more", "columns of the first segment, 16384 unless set"}},
-       .least = least_of_nus,
        .plan =
            [](const CsrView& a, const PlanOptions& options) {
              // Sorting takes some 17 bytes of memory for each column, most of which would be empty.
@@ -266,7 +263,7 @@ Strategy nus_sell() {
              }
              return plan_segments("nus_sell", a, segments, options);
            },
-       .reproduction = true});
+       .traits = {.least = least_of_nus, .reproduction = true}});
 }
 
 }  // namespace spmvpack::encoder::strategy

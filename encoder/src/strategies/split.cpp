@@ -20,7 +20,8 @@
 namespace spmvpack::encoder::strategy {
 namespace {
 
-constexpr std::array<std::string_view, 2> short_layouts{"csell", "sell"};
+constexpr std::array<const LayoutEncoder*, 2> short_layouts{&layouts::csell, &layouts::sell};
+constexpr std::array<const LayoutEncoder*, 3> part_layouts{&layouts::csell, &layouts::sell, &layouts::bitflag};
 
 constexpr std::array<Setting, 2> settings{
     Setting{"split.length", "auto, or 1 and more", "entries of the longest of the short rows; auto: what costs least"},
@@ -45,7 +46,7 @@ bool rows_are_alike(std::uint64_t longest, std::uint64_t filled_rows, std::uint6
 
 /// The layout of the short rows, and which these are: none, some or all.
 struct RowCut {
-  std::string_view layout;
+  const LayoutEncoder* layout = nullptr;
   ShortRows rows;
   double cost = std::numeric_limits<double>::infinity();
 };
@@ -57,23 +58,25 @@ PartPlan plan_short(const CsrView& a, const RowCut& choice, const PlanOptions& o
   part.row_ptr[0] = 0;
   for (std::uint64_t r = 0; r < a.rows(); ++r)
     part.row_ptr[r + 1] = part.row_ptr[r] + (a.row_length(r) <= choice.rows.length ? a.row_length(r) : 0);
-  if (choice.layout == "sell") return plan_part("sell", std::move(part), a.value_type(), options);
-  return find_layout_encoder(choice.layout).plan(copied_part(a, std::move(part), options.threads), options);
+  if (choice.layout == &layouts::sell) return plan_part(layouts::sell, std::move(part), a.value_type(), options);
+  return choice.layout->plan(copied_part(a, std::move(part), options.threads), options);
 }
 
-std::optional<std::string_view> layout_setting(const PlanOptions& options) {
-  const auto place = layouts::read_name<std::size_t>(options, settings[1], short_layouts);
-  return place ? std::optional(short_layouts.at(*place)) : std::nullopt;
+/// Null: either.
+const LayoutEncoder* layout_setting(const PlanOptions& options) {
+  const std::array<std::string_view, 2> names{short_layouts[0]->name, short_layouts[1]->name};
+  const auto place = layouts::read_name<std::size_t>(options, settings[1], names);
+  return place ? short_layouts.at(*place) : nullptr;
 }
 
 /// The cheapest of `rows` in a layout, with the longer rows in bitflag.
-RowCut cheapest(const SplitCosts& costs, std::span<const ShortRows> rows, std::string_view layout,
+RowCut cheapest(const SplitCosts& costs, std::span<const ShortRows> rows, const LayoutEncoder& layout,
                 const ShortRows& all) {
   RowCut best;
   for (const ShortRows& s : rows) {
     double cost = costs.of_short(layout, s) + costs.far_gathers(s);
     if (s.rows != all.rows) cost += costs.of_long(s, all.longest);
-    if (cost < best.cost) best = {layout, s, cost};
+    if (cost < best.cost) best = {&layout, s, cost};
   }
   return best;
 }
@@ -89,9 +92,9 @@ PlanOptions with_defaults(const PlanOptions& options) {
 void check_layout_settings(const PlanOptions& options) {
   CsrMatrix none = allocate_csr(0, 0, 0, ValueType::f64);
   none.row_ptr[0] = 0;
-  for (const char* const layout : {"csell", "sell", "bitflag"}) {
+  for (const LayoutEncoder* const layout : part_layouts) {
     try {
-      (void)find_layout_encoder(layout).plan(PartMatrix::whole(none, {}), options);
+      (void)layout->plan(PartMatrix::whole(none, {}), options);
     } catch (const Error& e) {
       if (!is_refusal(e)) throw;  // of this matrix
     }
@@ -100,17 +103,18 @@ void check_layout_settings(const PlanOptions& options) {
 
 /// The cheapest of `rows`, or `best` if that costs less. What csell takes is known for the length that it is sampled
 /// at: that of sell's cut, then those that look best.
-RowCut search(SplitCosts& costs, std::span<const ShortRows> rows, std::optional<std::string_view> layout,
-              const ShortRows& all, RowCut best) {
+RowCut search(SplitCosts& costs, std::span<const ShortRows> rows, const LayoutEncoder* layout, const ShortRows& all,
+              RowCut best) {
   constexpr int most_samples = 3;
-  RowCut next = cheapest(costs, rows, "sell", all);
-  if (layout != "csell" && next.cost < best.cost) best = next;
-  for (int i = 0; i < most_samples && layout != "sell" && !next.layout.empty(); ++i) {
+  RowCut next = cheapest(costs, rows, layouts::sell, all);
+  if (layout != &layouts::csell && next.cost < best.cost) best = next;
+  for (int i = 0; i < most_samples && layout != &layouts::sell && next.layout != nullptr; ++i) {
     if (costs.least_of_csell(next.rows) >= best.cost) break;
     costs.sample_csell(next.rows);
-    if (const RowCut here = cheapest(costs, std::span(&next.rows, 1), "csell", all); here.cost < best.cost) best = here;
+    if (const RowCut here = cheapest(costs, std::span(&next.rows, 1), layouts::csell, all); here.cost < best.cost)
+      best = here;
     const std::uint64_t sampled = next.rows.length;
-    next = cheapest(costs, rows, "csell", all);
+    next = cheapest(costs, rows, layouts::csell, all);
     if (next.rows.length == sampled || next.cost >= best.cost) break;
   }
   return best;
@@ -139,18 +143,18 @@ std::string reason_for_one(const Found& f, const Aim& aim) {
       f.alike      ? fmt::format("none is more than {} times as long as the average", long_row)
       : !f.can_cut ? "all are short, or all long"
                    : fmt::format("{}{}, {} in two parts", cost_text(f.one, aim), but_for(aim), cost_text(f.two, aim));
-  return fmt::format("all rows in {}: {}", f.one.layout, why);
+  return fmt::format("all rows in {}: {}", f.one.layout->name, why);
 }
 
 std::string reason_for_two(const Found& f, std::uint64_t rows, const Aim& aim) {
   const ShortRows& of = f.two.rows;
   return fmt::format("{} of up to {} in {}, {} in bitflag: {}{}, {} for {} alone", counted(of.rows, "row"),
-                     counted(of.length, "nonzero"), f.two.layout, grouped(rows - of.rows), cost_text(f.two, aim),
-                     but_for(aim), cost_text(f.one, aim), f.one.layout);
+                     counted(of.length, "nonzero"), f.two.layout->name, grouped(rows - of.rows), cost_text(f.two, aim),
+                     but_for(aim), cost_text(f.one, aim), f.one.layout->name);
 }
 
 /// `given`: the options without split's defaults.
-Found find_cuts(const CsrView& a, std::optional<std::uint64_t> length, std::optional<std::string_view> layout,
+Found find_cuts(const CsrView& a, std::optional<std::uint64_t> length, const LayoutEncoder* layout,
                 const PlanOptions& options, const PlanOptions& given) {
   const auto slice_rows = [](const PlanOptions& of) {
     return layouts::read_setting(of, "sell.c", 1, max_dimension, {}).value_or(layouts::sell_plans::default_slice_rows);
@@ -175,13 +179,13 @@ Found find_cuts(const CsrView& a, std::optional<std::uint64_t> length, std::opti
   if (!length) costs.look_at_segments(some);
   found.two = search(costs, some, layout, all, {});
   found.one = search(costs, std::span(&all, 1), layout, all,
-                     {"bitflag", {}, costs.of_long({}, longest) + costs.far_gathers({})});
+                     {&layouts::bitflag, {}, costs.of_long({}, longest) + costs.far_gathers({})});
   return found;
 }
 
 Plan plan_split(const CsrView& a, const PlanOptions& given) {
   const auto length = layouts::read_setting(given, "split.length", 1, ~std::uint64_t{0}, "auto");
-  const std::optional<std::string_view> layout = layout_setting(given);
+  const LayoutEncoder* const layout = layout_setting(given);
   const PlanOptions options = with_defaults(given);
   if (!given.settings.empty()) check_layout_settings(options);
   const Found found = find_cuts(a, length, layout, options, given);
@@ -190,14 +194,14 @@ Plan plan_split(const CsrView& a, const PlanOptions& given) {
   if (takes_two(found, options.aim)) {
     plan.parts.push_back(plan_short(a, found.two, options));
     const PartMatrix longer = longer_rows(a, found.two.rows.length, options.threads);
-    plan.parts.push_back(find_layout_encoder("bitflag").plan(longer, options));
+    plan.parts.push_back(layouts::bitflag.plan(longer, options));
     plan.parts_reason = reason_for_two(found, a.rows(), options.aim);
     return plan;
   }
   if (options.only_own)
     throw Error(errc::unsupported, "split: no cut of the rows costs less than one part", {}, "use one layout");
   // As another strategy has it.
-  plan.parts.push_back(find_layout_encoder(found.one.layout).plan(PartMatrix::whole(a, given), given));
+  plan.parts.push_back(found.one.layout->plan(PartMatrix::whole(a, given), given));
   plan.parts_reason = reason_for_one(found, options.aim);
   return plan;
 }
@@ -211,10 +215,8 @@ Least least(const Survey& s) {
 /// Those of the layouts, too, for their parts.
 std::vector<Setting> all_settings() {
   std::vector<Setting> all(settings.begin(), settings.end());
-  for (const char* const layout : {"csell", "sell", "bitflag"}) {
-    const auto more = find_layout_encoder(layout).settings;
-    all.insert(all.end(), more.begin(), more.end());
-  }
+  for (const LayoutEncoder* const layout : part_layouts)
+    all.insert(all.end(), layout->settings.begin(), layout->settings.end());
   return all;
 }
 
@@ -225,9 +227,8 @@ Strategy split() {
           .summary = "short rows in csell, or sell of slices of 8; long ones in bitflag",
           .suits = "short rows and a few very long ones",
           .settings = all_settings(),
-          .least = least,
           .plan = plan_split,
-          .aims = true};
+          .traits = {.least = least, .aims = true}};
 }
 
 }  // namespace spmvpack::encoder::strategy

@@ -149,7 +149,7 @@ SplitCosts::SplitCosts(const CsrView& a, const PlanOptions& options)
       bitflag::usual_source({.entries = a.nnz(), .value_size = size_, .distinct_values = distinct}), size_);
   look_at_columns();
   if (options.aim.optimize != Objective::bytes || flag_value_bytes_ <= 1) return;
-  const PartPlan plan = sample("bitflag", a.cols(), a.nnz());  // there may be windows or decimals
+  const PartPlan plan = sample(layouts::bitflag, a.cols(), a.nnz());  // there may be windows or decimals
   for (const Counter& share : plan.byte_shares)
     if (share.name == "values" && plan.info.nnz != 0)
       flag_value_bytes_ = static_cast<double>(share.value) / static_cast<double>(plan.info.nnz);
@@ -171,7 +171,7 @@ void SplitCosts::look_at_columns() {
 
 /// A plan of windows all over the matrix, of their rows of up to `length` entries, with all other rows empty. Windows
 /// without such entries do not count: the rows that have them may be few, and side by side.
-PartPlan SplitCosts::sample(std::string_view layout, std::uint64_t length, std::uint64_t entries) const {
+PartPlan SplitCosts::sample(const LayoutEncoder& layout, std::uint64_t length, std::uint64_t entries) const {
   const std::uint64_t stride = std::max<std::uint64_t>(1, entries / sample_entries);
   Array<std::uint64_t> row_ptr(a_.rows() + 1);
   row_ptr[0] = 0;
@@ -183,13 +183,13 @@ PartPlan SplitCosts::sample(std::string_view layout, std::uint64_t length, std::
     if (row_ptr[last] != before && windows++ % stride != 0)
       std::fill(&row_ptr[first] + 1, &row_ptr[first] + (last - first + 1), before);
   }
-  return find_layout_encoder(layout).plan(
+  return layout.plan(
       copied_part(a_, {PartIndices::all(a_.rows()), PartIndices::all(a_.cols()), std::move(row_ptr)}, options_.threads),
       options_);
 }
 
 void SplitCosts::sample_csell(const ShortRows& of) {
-  const PartPlan plan = sample("csell", of.length, of.entries);
+  const PartPlan plan = sample(layouts::csell, of.length, of.entries);
   csell_work_.clear();
   if (plan.info.nnz == 0) return;
   const double all = static_cast<double>(of.entries) / static_cast<double>(plan.info.nnz);
@@ -207,8 +207,8 @@ double SplitCosts::cost(std::uint64_t bytes, std::uint64_t y_elements, std::vect
   return cost_of({bytes, std::move(work)}, options_.aim);
 }
 
-double SplitCosts::of_short(std::string_view layout, const ShortRows& s) const {
-  return layout == "sell" ? sell(s) : csell(s);
+double SplitCosts::of_short(const LayoutEncoder& layout, const ShortRows& s) const {
+  return &layout == &layouts::sell ? sell(s) : csell(s);
 }
 
 double SplitCosts::sell(const ShortRows& s) const {

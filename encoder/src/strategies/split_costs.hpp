@@ -41,8 +41,8 @@ class SplitCosts {
   /// Plans csell on rows here and there of up to that length, as its costs depend on more than lengths.
   void sample_csell(const ShortRows& of);
 
-  /// Of the short rows in a layout, "sell" or "csell", with all others empty.
-  [[nodiscard]] double of_short(std::string_view layout, const ShortRows& s) const;
+  /// Of the short rows in a layout, sell or csell, with all others empty.
+  [[nodiscard]] double of_short(const LayoutEncoder& layout, const ShortRows& s) const;
   /// What csell takes at least, whatever a sample says: its lane of the longest row.
   [[nodiscard]] double least_of_csell(const ShortRows& s) const;
   /// Of the longer rows in bitflag; `longest`: of the matrix.
@@ -51,7 +51,7 @@ class SplitCosts {
   [[nodiscard]] double far_gathers(const ShortRows& s) const;
 
  private:
-  [[nodiscard]] PartPlan sample(std::string_view layout, std::uint64_t length, std::uint64_t entries) const;
+  [[nodiscard]] PartPlan sample(const LayoutEncoder& layout, std::uint64_t length, std::uint64_t entries) const;
   [[nodiscard]] double cost(std::uint64_t bytes, std::uint64_t y_elements, std::vector<Counter> work) const;
   [[nodiscard]] double sell(const ShortRows& s) const;
   [[nodiscard]] double csell(const ShortRows& s) const;

@@ -6,12 +6,12 @@
 
 namespace spmvpack::encoder::strategy {
 
-/// Encodes the whole matrix as one part in this layout.
+/// Encodes the whole matrix as one part in this layout, or as LayoutEncoder::plan_matrix does.
 Strategy one_layout(const LayoutEncoder& layout);
+/// That of pkt: a pkt part and a coo part over the same rows.
+Plan plan_pkt(const CsrView& a, const PlanOptions& options);
 /// An ell part and a coo part over the same rows.
 Strategy hyb();
-/// A pkt part and a coo part over the same rows.
-Strategy pkt();
 /// sell parts of segments of columns: of equal widths; of doubling widths, the densest columns first.
 Strategy segmented_sell();
 Strategy nus_sell();

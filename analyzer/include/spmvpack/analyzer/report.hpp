@@ -29,7 +29,7 @@ struct PartCost {
 /// The cost of encoding with one strategy; all byte counts are exact. Each single layout is a strategy, too.
 struct LayoutCost {
   std::string name;
-  bool reproduction = false;                     ///< encoder::Strategy::reproduction
+  bool reproduction = false;                     ///< encoder::Traits::reproduction
   bool by_name_only = false;                     ///< `auto` never takes it: not encoder::is_weighed()
   std::uint64_t device_bytes = 0;                ///< what a multiply reads of the matrix
   std::uint64_t file_bytes = 0;                  ///< the file that encode() writes with these settings and codec none
@@ -59,7 +59,7 @@ struct LayoutCost {
 /// A strategy whose plan refuses the matrix.
 struct Refusal {
   std::string name, reason;
-  bool reproduction = false;  ///< encoder::Strategy::reproduction
+  bool reproduction = false;  ///< encoder::Traits::reproduction
   bool not_planned = false;   ///< left out by ReportOptions::by_name_only, whether or not it would refuse
 };
 

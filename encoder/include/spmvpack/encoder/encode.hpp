@@ -24,7 +24,7 @@ constexpr bool too_large(std::uint64_t device_bytes, std::uint64_t csr_bytes) no
 struct EncodeRequest {
   std::string strategy = "auto";
   std::map<std::string, std::string> settings = {};  ///< of the strategy, such as {"ccoo.k", "4"}
-  Aim aim = {};  ///< where the strategy's plans depend on it (Strategy::aims); else it changes no byte
+  Aim aim = {};  ///< where the strategy's plans depend on it (Traits::aims); else it changes no byte
   format::Codec codec = format::Codec::none;
   int level = 3;  ///< of zstd, 1 to 19
   /// Store A^T, too, planned by the same strategy and settings, for Operation::transpose. A matrix whose values and

@@ -3,6 +3,7 @@
 /// into parts and picks a layout for each. A plan makes every decision and knows every size. It is data, without the
 /// matrix; fill_section() is given both and only writes what the plan has decided.
 
+#include <any>
 #include <functional>
 #include <map>
 #include <memory>
@@ -91,14 +92,16 @@ struct PartMatrix {
 struct Counter {
   std::string name;
   std::uint64_t value = 0;
+  bool main_choice = false;  ///< what a plan is told by where there is room for little
 };
+inline Counter main_choice(std::string name, std::uint64_t value) { return {std::move(name), value, true}; }
 
 /// A part as a layout will encode it, decided but not written: fill_section() does that.
 struct PartPlan {
   PartInfo info;                       ///< everything except first_section and section_count
   std::vector<SectionShape> sections;  ///< those of the maps come first, then the layout's, as it describes them
-  /// What the layout has decided beyond `info`, of a type of its own; null if that is all.
-  std::shared_ptr<const void> choices;
+  /// What the layout has decided beyond `info`: a shared_ptr to const of a type of its own; empty if that is all.
+  std::any choices;
   std::shared_ptr<const CountedVector<std::uint32_t>> row_list, col_list;  ///< PartIndices::list
   std::shared_ptr<const PartEntries> entries;                              ///< PartMatrix::entries
   std::uint64_t padding = 0;                                               ///< stored slots that hold no entry
@@ -114,7 +117,7 @@ struct PartPlan {
   /// (time_model.hpp), such as {"ccoo.slots", 8192}.
   std::vector<Counter> work;
   std::vector<Counter> byte_shares;  ///< device bytes by content; they add up to device_bytes()
-  std::vector<Counter> counters;     ///< what else the report shows for the layout; its main choices come first
+  std::vector<Counter> counters;     ///< what else the report shows for the layout
 
   /// Bytes that a multiply reads: the raw bytes of all sections flagged format::section_device.
   [[nodiscard]] SPMVPACK_EXPORT std::uint64_t device_bytes() const;
@@ -172,6 +175,29 @@ enum class EmptyRows : std::uint8_t {
   in_a_pass  ///< nothing is stored; all of y is scaled in a pass of its own, at the speed of memory
 };
 
+/// What is so of all plans by a strategy, or by a layout, whose strategy then has the same traits.
+struct Traits {
+  /// What its plans without settings take at least, found in next to no time: `auto` makes only those that could be the
+  /// best. Null: nothing is known.
+  Least (*least)(const Survey& survey) = nullptr;
+  /// Whether its plans depend on the aim, if only on one half of it. Those of others are the same with any.
+  bool aims = false;
+  /// Whether it is kept as a paper has it, to compare with: complete and tested, taken by `auto` where it wins, but for
+  /// f64 and f32 and one vector only. Reports and help list it after the others, or when asked for details.
+  bool reproduction = false;
+  /// Whether it is made for hosts: a GPU multiplies with it, with the same bits, but its time there is not predicted.
+  bool hosts_only = false;
+  /// Whether it is taken by its name alone: `auto` leaves it out, with its settings.
+  bool by_name_only = false;
+  /// A setting with which its plans have no fill that reads x, and its value; `auto` gives it if it was not given, but
+  /// the plan without it has such fill. Empty: there is none.
+  std::pair<std::string_view, std::string_view> without_fill = {};
+  /// What is_weighed() goes by (weigh.hpp).
+  EmptyRows empty_rows = EmptyRows::stored;
+
+  [[nodiscard]] bool suits_target(Target target) const noexcept { return !hosts_only || target == Target::host; }
+};
+
 struct LayoutEncoder {
   std::string_view name;
   std::string_view summary;  ///< what it is, in a line
@@ -182,18 +208,9 @@ struct LayoutEncoder {
   /// fill_section() of a section of the layout, by its place in the layout's description. `a`: the entries of the part.
   void (*fill)(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint64_t begin,
                std::span<std::byte> out);
-  /// Strategy::least.
-  Least (*least)(const Survey& survey) = nullptr;
-  /// Strategy::aims.
-  bool aims = false;
-  /// Strategy::reproduction.
-  bool reproduction = false;
-  /// Strategy::hosts_only.
-  bool hosts_only = false;
-  /// Strategy::without_fill: a setting and its value, or nothing.
-  std::pair<std::string_view, std::string_view> without_fill = {};
-  /// Strategy::empty_rows.
-  EmptyRows empty_rows = EmptyRows::stored;
+  Traits traits = {};
+  /// Strategy::plan of the layout's strategy, if that is more than one part in the layout.
+  Plan (*plan_matrix)(const CsrView& a, const PlanOptions& options) = nullptr;
 };
 
 /// All layouts, simplest first.
@@ -210,29 +227,11 @@ struct Strategy {
   std::string summary;     ///< what it is, in a line
   std::string suits = {};  ///< which matrices it is for, in a line
   std::vector<Setting> settings;
-  /// What its plans without settings take at least, found in next to no time: `auto` makes only those that could be the
-  /// best. Empty: nothing is known.
-  std::function<Least(const Survey& survey)> least = {};
   /// Every entry of the matrix is in exactly one part.
   std::function<Plan(const CsrView& a, const PlanOptions& options)> plan;
   /// Whether it picks among the other strategies. If so, it is not a candidate itself and has no line in a report.
   bool chooses = false;
-  /// Whether its plans depend on the aim, if only on one half of it. Those of others are the same with any.
-  bool aims = false;
-  /// Whether it is kept as a paper has it, to compare with: complete and tested, taken by `auto` where it wins, but for
-  /// f64 and f32 and one vector only. Reports and help list it after the others, or when asked for details.
-  bool reproduction = false;
-  /// Whether it is made for hosts: a GPU multiplies with it, with the same bits, but its time there is not predicted.
-  bool hosts_only = false;
-  /// A setting with which its plans have no fill that reads x, and which `auto` makes if it was not given, but the plan
-  /// without it has such fill. Empty: there is none.
-  std::pair<std::string, std::string> without_fill = {};
-  /// Whether it is taken by its name alone: `auto` leaves it out, with its settings.
-  bool by_name_only = false;
-  /// What is_weighed() goes by.
-  EmptyRows empty_rows = EmptyRows::stored;
-
-  [[nodiscard]] bool suits_target(Target target) const noexcept { return !hosts_only || target == Target::host; }
+  Traits traits = {};
 };
 
 /// Whether a plan ended because its layout or strategy cannot take this matrix, or not in this memory, rather than

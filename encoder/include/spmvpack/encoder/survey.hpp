@@ -1,5 +1,5 @@
 #pragma once
-/// What one quick pass over a matrix shows of it: enough to say what its plans take at least (Strategy::least).
+/// What one quick pass over a matrix shows of it: enough to say what its plans take at least (Traits::least).
 
 #include "spmvpack/container/base/export.hpp"
 #include "spmvpack/container/matrix/csr_matrix.hpp"

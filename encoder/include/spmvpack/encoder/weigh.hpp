@@ -49,7 +49,7 @@ struct Choice {
 SPMVPACK_EXPORT Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes,
                               Objective optimize = Objective::time);
 
-/// What `auto` weighs in place of a plan of the strategy whose fill reads x: the plan with Strategy::without_fill, so
+/// What `auto` weighs in place of a plan of the strategy whose fill reads x: the plan with Traits::without_fill, so
 /// that whoever did not ask for the layout gets csr's result for every x. None if there is no such setting, if it was
 /// given, or if that plan is refused.
 SPMVPACK_EXPORT std::optional<Plan> plan_without_fill(const Strategy& strategy, const Plan& plan, const CsrView& a,

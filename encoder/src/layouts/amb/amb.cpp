@@ -177,8 +177,8 @@ WorkFacts facts_of(const Blocked& part, const CsrView& a, std::uint64_t steps) {
 /// published.bytes: of the arrays that table 2 of the paper counts; the lists of shared and of empty rows are ours.
 std::vector<Counter> counters_of(const Blocked& part, const PartFacts& facts) {
   const std::uint64_t chunks = part.cl.size(), lanes = part.lanes.size();
-  std::vector<Counter> counters{{"block", part.block},
-                                {"chunks", chunks},
+  std::vector<Counter> counters{main_choice("block", part.block),
+                                main_choice("chunks", chunks),
                                 {"segments", segments_of(facts)},
                                 {"lanes", lanes},
                                 {"lanes.shared", part.shared.size()},
@@ -223,7 +223,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.counters = counters_of(blocked, facts);
   add_sections(plan, std::span(sections).first(blocked.zeros.empty() ? 7 : 8));
   share_by_section(plan);
-  plan.choices = std::make_shared<const Blocked>(std::move(blocked));
+  keep_choices(plan, std::make_shared<Blocked>(std::move(blocked)));
   return plan;
 }
 
@@ -256,14 +256,13 @@ Least least(const Survey& s) {
 }  // namespace
 }  // namespace amb_plans
 
-extern const LayoutEncoder amb{.name = "amb",
-                               .summary = "adaptive multi-level blocking: 16-bit columns in segments, blocks in rows",
-                               .suits = "blocks of neighbouring columns; x larger than a cache",
-                               .settings = amb_plans::settings,
-                               .plan = amb_plans::plan,
-                               .fill = amb_plans::fill,
-                               .least = amb_plans::least,
-                               .reproduction = true,
-                               .without_fill = {"amb.block", "1"}};
+extern const LayoutEncoder amb{
+    .name = "amb",
+    .summary = "adaptive multi-level blocking: 16-bit columns in segments, blocks in rows",
+    .suits = "blocks of neighbouring columns; x larger than a cache",
+    .settings = amb_plans::settings,
+    .plan = amb_plans::plan,
+    .fill = amb_plans::fill,
+    .traits = {.least = amb_plans::least, .reproduction = true, .without_fill = {"amb.block", "1"}}};
 
 }  // namespace spmvpack::encoder::layouts

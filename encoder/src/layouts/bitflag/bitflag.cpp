@@ -215,8 +215,8 @@ class BitflagPlanner {
                         {"segments", out_.segments == 1 ? 0 : out_.chunks.segments.size() * 4}};
     std::uint64_t with_entries = 0;
     for (const PlannedChunk& c : out_.chunks.all) with_entries += c.chunk.info.entries() != 0 ? 1 : 0;
-    plan.counters = {{fmt::format("values.{}", source_names.at(static_cast<std::size_t>(out_.source))), 1},
-                     {"tile_chunks", tile_},
+    plan.counters = {main_choice(fmt::format("values.{}", source_names.at(static_cast<std::size_t>(out_.source))), 1),
+                     main_choice("tile_chunks", tile_),
                      {"chunks", with_entries},
                      {"chunks.columns_8", out_.chunks.of_column_bytes[0]},
                      {"chunks.columns_16", out_.chunks.of_column_bytes[1]},
@@ -364,7 +364,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   planner.describe(plan, options.threads);
   for (const SectionShape& map : plan.sections) plan.byte_shares.push_back({map.name, map.raw_bytes()});
   add_sections(plan, sections);
-  plan.choices = std::make_shared<const Flags>(planner.take());
+  keep_choices(plan, std::make_shared<Flags>(planner.take()));
   return plan;
 }
 
@@ -390,7 +390,6 @@ extern const LayoutEncoder bitflag{"bitflag",
                                    bitflag_plans::settings,
                                    bitflag_plans::plan,
                                    bitflag_plans::fill,
-                                   bitflag_plans::least,
-                                   /*aims=*/true};
+                                   {.least = bitflag_plans::least, .aims = true}};
 
 }  // namespace spmvpack::encoder::layouts

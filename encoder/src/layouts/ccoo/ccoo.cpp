@@ -111,8 +111,8 @@ class ChunkedPart {
       one_row += chunk.encoding.one_row() ? 1 : 0;
       with_lut += chunk.encoding.lut() ? 1 : 0;
     }
-    plan.counters = {{"k", c.slots},
-                     {"b", lanes_},
+    plan.counters = {main_choice("k", c.slots),
+                     main_choice("b", lanes_),
                      {"chunks", chunks},
                      {"chunks.one_row", one_row},
                      {"chunks.columns_8", columns[0]},
@@ -228,7 +228,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
     add_section(plan, sections[i]);
     if (i == section_blob) plan.sections.back().filter_width = static_cast<std::uint8_t>(size_of(part.a.value_type()));
   }
-  plan.choices = chunked;
+  keep_choices(plan, chunked);
   return plan;
 }
 
@@ -257,7 +257,6 @@ extern const LayoutEncoder ccoo{.name = "ccoo",
                                 .settings = ccoo_plans::settings,
                                 .plan = ccoo_plans::plan,
                                 .fill = ccoo_plans::fill,
-                                .least = ccoo_plans::least,
-                                .empty_rows = EmptyRows::in_turn};
+                                .traits = {.least = ccoo_plans::least, .empty_rows = EmptyRows::in_turn}};
 
 }  // namespace spmvpack::encoder::layouts

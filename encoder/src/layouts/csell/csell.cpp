@@ -72,8 +72,8 @@ class CsellPlanner {
     }
     plan.work = work_of(facts_, device_);
     const std::array<std::uint64_t, 4> groups = out_.columns.group_sums().of;
-    plan.counters = {{"block", out_.columns.block},
-                     {"sums", facts_.sums},
+    plan.counters = {main_choice("block", out_.columns.block),
+                     main_choice("sums", facts_.sums),
                      {"slices", out_.columns.slices.size()},
                      {"slices.pattern", out_.columns.slices_in_patterns},
                      {"patterns", out_.columns.lists},
@@ -136,7 +136,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   const auto slices = std::make_shared<const Slices>(planner.take());
   add_sections(plan, std::span(sections).first(slices->mirrors ? 6 : 5));
   share_by_section(plan);
-  plan.choices = slices;
+  keep_choices(plan, slices);
   return plan;
 }
 
@@ -168,7 +168,6 @@ extern const LayoutEncoder csell{"csell",
                                  csell_plans::settings,
                                  csell_plans::plan,
                                  csell_plans::fill,
-                                 csell_plans::least,
-                                 /*aims=*/true};
+                                 {.least = csell_plans::least, .aims = true}};
 
 }  // namespace spmvpack::encoder::layouts

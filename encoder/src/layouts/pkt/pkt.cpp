@@ -12,6 +12,7 @@
 #include "falling_sort.hpp"
 #include "layouts/pkt/packets.hpp"
 #include "spmvpack/container/base/parallel.hpp"
+#include "strategies/strategies.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace pkt_plans {
@@ -207,10 +208,10 @@ PartPlan plan_packets(const PartMatrix& part, std::shared_ptr<const Packets> pac
                {"pkt.chain", all.count() * choices->threads < busy_threads * device_of(options).multiprocessors
                                  ? div_up(longest, loads_at_once)
                                  : 0}};
-  plan.counters = {{"packets", all.count()},          {"packet_rows", largest},
-                   {"threads", choices->threads},     {"steps", steps},
-                   {"entries.inside", plan.info.nnz}, {"entries.outside", a.nnz() - plan.info.nnz}};
-  plan.choices = choices;
+  plan.counters = {main_choice("packets", all.count()), main_choice("packet_rows", largest),
+                   {"threads", choices->threads},       {"steps", steps},
+                   {"entries.inside", plan.info.nnz},   {"entries.outside", a.nnz() - plan.info.nnz}};
+  keep_choices(plan, choices);
   return plan;
 }
 
@@ -220,6 +221,7 @@ extern const LayoutEncoder pkt{.name = "pkt",
                                .settings = pkt_plans::settings,
                                .plan = pkt_plans::plan,
                                .fill = pkt_plans::fill,
-                               .reproduction = true};
+                               .traits = {.reproduction = true, .by_name_only = true},
+                               .plan_matrix = strategy::plan_pkt};
 
 }  // namespace spmvpack::encoder::layouts

@@ -190,13 +190,13 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   const WorkFacts work = facts_of(choices, kinds, a.rows(), window_rows);
   plan.work = work_of(work);
   if (options.aim.target == Target::host) plan.near_entries = entries_in_turns(a, long_rows, max_entries);
-  plan.counters = {{"source." + std::string(source_names.at(static_cast<std::size_t>(source))), 1},
-                   {"sigma", window_rows},
+  plan.counters = {main_choice("source." + std::string(source_names.at(static_cast<std::size_t>(source))), 1),
+                   main_choice("sigma", window_rows),
                    {"slices", choices.row_slices()},
                    {"long_rows", long_rows.size()},
                    {"pieces", choices.pieces},
                    {"entries.windows", work.windows * lanes}};
-  plan.choices = std::make_shared<const Choices>(std::move(choices));
+  keep_choices(plan, std::make_shared<Choices>(std::move(choices)));
   return plan;
 }
 
@@ -269,8 +269,6 @@ extern const LayoutEncoder sjds{.name = "sjds",
                                 .settings = sjds_plans::settings,
                                 .plan = sjds_plans::plan,
                                 .fill = sjds_plans::fill,
-                                .least = sjds_plans::least,
-                                .aims = true,
-                                .hosts_only = true};
+                                .traits = {.least = sjds_plans::least, .aims = true, .hosts_only = true}};
 
 }  // namespace spmvpack::encoder::layouts
