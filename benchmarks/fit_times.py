@@ -236,26 +236,24 @@ def write_times(path, times):
 # --- fitting
 
 
-HOST_ONLY = {"amb.alone", "bitflag.empty_rows", "bitflag.rows", "bitflag.table_entries",
-             "bytes.from_memory",
-             "coo.alone", "csell.entries",
-             "csr.empty_rows", "csr.scattered_entries", "csr.uneven_rows",
-             "csell.raw_entries", "dia.diagonals", "dia.task_diagonals", "ell.alone", "ell.page_slots", "pjds.alone", "pjds.page_slots", "sell.alone",
-             "sjds.codes", "sjds.column_steps", "sjds.group_steps", "sjds.listed", "sjds.multiplies", "sjds.pieces", "sjds.plain_steps", "sjds.run_steps",
-             "sjds.scaled_rows", "sjds.slices", "sjds.steps", "sjds.tail", "sjds.windows",
-             "y.rows"}
+def listed_units():
+    """{unit: the machines that spend time on it: all, gpu or host}, from the lists of encoder (work.hpp)."""
+    listed = {}
+    for path in sorted((ROOT / "encoder/src").rglob("*_work.hpp")):
+        text = path.read_text()
+        listed |= {f"{m[1]}.{m[2]}": m[3] for m in re.finditer(r"\bunit\((\w+), (\w+), (\w+), \w+, \d\)", text)}
+        listed |= {m[1]: m[2] for m in re.finditer(r'\bUnit\{"([\w.]+)", On::(\w+),', text)}
+    return listed
+
+
+UNITS = listed_units()
+HOST_ONLY = {unit for unit, machines in UNITS.items() if machines == "host"}
 
 
 def on_host(unit):
     """What a host has for this unit: its loops know no warps and no kernels for few slices, and all start threads."""
     layout, _, what = unit.partition(".")
-    if what in ("chain", "chain_slots", "first", "serial", "warp_sectors", "few_multiplies", "vector_entries", "block_chain", "step_chain", "block_entries",
-                "block_multiplies", "long_entries", "long_multiplies", "merge_entries", "merge_multiplies", "row_entries", "row_multiplies",
-                "scalar_chain", "scalar_lines", "vector_chain", "vector_waves", "long_rows", "idle_entries", "few_idle", "few_raw_rounds", "few_groups", "tables",
-                "few_teams", "turns", "window_rounds", "long_windows", "copies",
-                "carry_rounds", "teams", "carries", "long_carries", "hot", "hot_entries", "run_entries",
-                "uneven", "uneven_warps", "tile_turns", "segment_rounds", "segments", "segment_columns", "sum_multiplies", "added_sums", "sum_chain") \
-            or unit == "amb.lanes" or layout == "doubles":
+    if UNITS[unit] == "gpu":
         return ()
     if what in ("multiplies", "passes"):
         return ("multiplies",)

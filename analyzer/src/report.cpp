@@ -18,7 +18,7 @@ namespace {
 
 void append(std::vector<encoder::Counter>& to, const std::vector<encoder::Counter>& counters,
             const std::string& prefix) {
-  for (const encoder::Counter& c : counters) to.push_back({prefix + c.name, c.value});
+  for (const encoder::Counter& c : counters) to.emplace_back(prefix + c.name, c.value);
 }
 
 LayoutCost cost_of(const encoder::PricedPlan& priced, const ReportOptions& options) {

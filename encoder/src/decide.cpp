@@ -1,5 +1,8 @@
 #include "decide.hpp"
 
+#include <array>
+
+#include "common_work.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 
 namespace spmvpack::encoder {
@@ -7,7 +10,8 @@ namespace {
 
 double seconds_of(const Variant& variant, const Aim& aim) {
   const Profile& profile = profile_of(aim);
-  return predicted_seconds(variant.work, profile) + predicted_seconds({{{"bytes", variant.device_bytes}}}, profile);
+  return predicted_seconds(variant.work, profile) +
+         predicted_seconds(std::array{Counter(CommonWork::bytes, variant.device_bytes)}, profile);
 }
 
 }  // namespace

@@ -14,59 +14,16 @@
 #include "spmvpack/container/layouts/bitflag.hpp"
 #include "spmvpack/container/layouts/csell.hpp"
 #include "spmvpack/json/json.hpp"
+#include "work.hpp"
 
 namespace spmvpack::encoder {
 namespace {
 
 /// A GPU's prices of before the third are those of other counts (csr.vector_chain: of entries, not of turns of four),
-/// and of units that stood for those that are newer: they are refused. A host's stay what they are.
+/// and of units that stood for those that are newer: they are refused. A host's stay what they are; units that an older
+/// file has not (Unit::since) cost what they do by the default of its target.
 constexpr std::array<std::string_view, 3> schemas{"spmvpack-profile-1", "spmvpack-profile-2", "spmvpack-profile-3"};
 constexpr std::string_view schema = schemas.back();
-/// Units that came with the second and the third: in an older file they cost what they do by the default of its target.
-struct NewerUnit {
-  std::string_view name;
-  std::size_t since;  ///< schemas, from 0
-};
-constexpr std::array newer_units{NewerUnit{"bitflag.idle_entries", 2},
-                                 NewerUnit{"bitflag.segment_columns", 2},
-                                 NewerUnit{"bitflag.segments", 2},
-                                 NewerUnit{"bitflag.table_entries", 2},
-                                 NewerUnit{"bitflag.turns", 2},
-                                 NewerUnit{"bytes.from_memory", 2},
-                                 NewerUnit{"ccoo.long_rows", 2},
-                                 NewerUnit{"ccoo.serial", 2},
-                                 NewerUnit{"coo.long_rows", 2},
-                                 NewerUnit{"csell.block_chain", 2},
-                                 NewerUnit{"csell.few_groups", 2},
-                                 NewerUnit{"csell.few_idle", 2},
-                                 NewerUnit{"csell.few_raw_rounds", 2},
-                                 NewerUnit{"csell.few_teams", 2},
-                                 NewerUnit{"csell.long_windows", 2},
-                                 NewerUnit{"csell.mirror_blocks", 1},
-                                 NewerUnit{"csell.mirrors", 1},
-                                 NewerUnit{"csell.step_chain", 2},
-                                 NewerUnit{"csell.tables", 2},
-                                 NewerUnit{"csell.tile_turns", 2},
-                                 NewerUnit{"csell.turns", 2},
-                                 NewerUnit{"csell.uneven", 2},
-                                 NewerUnit{"csell.uneven_warps", 2},
-                                 NewerUnit{"csell.window_rounds", 2},
-                                 NewerUnit{"csell.window_slots", 2},
-                                 NewerUnit{"csr.row_entries", 2},
-                                 NewerUnit{"csr.row_multiplies", 2},
-                                 NewerUnit{"csr.vector_waves", 2},
-                                 NewerUnit{"dia.chain", 2},
-                                 NewerUnit{"doubles.entries", 2},
-                                 NewerUnit{"doubles.multiplies", 2},
-                                 NewerUnit{"ell.turns", 2},
-                                 NewerUnit{"pjds.turns", 2},
-                                 NewerUnit{"sell.turns", 2},
-                                 NewerUnit{"sjds.column_steps", 2},
-                                 NewerUnit{"sjds.group_steps", 2},
-                                 NewerUnit{"sjds.plain_steps", 2},
-                                 NewerUnit{"sjds.run_steps", 2},
-                                 NewerUnit{"x.copies", 2},
-                                 NewerUnit{"x.first", 2}};
 constexpr std::size_t longest_id = 64;
 constexpr double most_picoseconds = 1e18;  // beyond any machine; sums of such stay finite
 constexpr std::uint64_t least_cache = 1024, most_cache = std::uint64_t{1} << 30U;
@@ -209,13 +166,10 @@ class Members {
 /// The prices of a file of this schema, with all that are missing in one message. `defaults` has those of newer units.
 std::vector<double> prices_of(const Json& json, std::size_t of_schema, const Profile& defaults, const Place& place) {
   Members members(json, "picoseconds", place);
-  const auto is_newer = [&](std::string_view unit) {
-    return std::any_of(newer_units.begin(), newer_units.end(),
-                       [&](const NewerUnit& newer) { return newer.name == unit && newer.since > of_schema; });
-  };
+  const auto is_newer = [&](const Unit& unit) { return unit.since > of_schema; };
   std::vector<std::string_view> missing;
-  for (const std::string_view unit : units())
-    if (!json.contains(std::string(unit)) && !is_newer(unit)) missing.push_back(unit);
+  for (const Unit& unit : all_units())
+    if (!json.contains(std::string(unit.name)) && !is_newer(unit)) missing.push_back(unit.name);
   if (!missing.empty()) {
     constexpr std::size_t listed = 3;
     const std::size_t more = missing.size() - std::min(listed, missing.size());
@@ -226,8 +180,8 @@ std::vector<double> prices_of(const Json& json, std::size_t of_schema, const Pro
         "every unit needs one: 'spmvpack calibrate' measures them");
   }
   std::vector<double> prices;
-  for (const std::string_view unit : units())
-    prices.push_back(is_newer(unit) ? defaults.price(unit) : members.number(std::string(unit)));
+  for (const Unit& unit : all_units())
+    prices.push_back(is_newer(unit) ? defaults.price(unit.name) : members.number(std::string(unit.name)));
   members.end();
   return prices;
 }

@@ -10,6 +10,19 @@
 #include <string_view>
 #include <type_traits>
 
+#include "common_work.hpp"
+#include "layouts/amb/amb_work.hpp"
+#include "layouts/bitflag/bitflag_work.hpp"
+#include "layouts/ccoo/ccoo_work.hpp"
+#include "layouts/coo_work.hpp"
+#include "layouts/csell/csell_work.hpp"
+#include "layouts/csr_work.hpp"
+#include "layouts/dia_work.hpp"
+#include "layouts/ell_work.hpp"
+#include "layouts/pjds_work.hpp"
+#include "layouts/pkt/pkt_work.hpp"
+#include "layouts/sell_work.hpp"
+#include "layouts/sjds/sjds_work.hpp"
 #include "spmvpack/container/base/text.hpp"
 #include "spmvpack/encoder/profile_file.hpp"
 #include "spmvpack/encoder/x_traffic.hpp"
@@ -33,8 +46,25 @@ constexpr auto column(Member member) {
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = prices[i].*member;
   return all;
 }
-constexpr auto all_units = column(&Price::unit);
+constexpr auto priced_units = column(&Price::unit);
 constexpr auto on_h200 = column(&Price::h200), on_h100 = column(&Price::h100), on_host = column(&Price::host);
+
+template <std::size_t... sizes>
+constexpr auto sorted_units(const std::array<Unit, sizes>&... lists) {
+  std::array<Unit, (sizes + ...)> all{};
+  auto* end = all.begin();
+  ((end = std::copy(lists.begin(), lists.end(), end)), ...);
+  std::sort(all.begin(), all.end(), [](const Unit& a, const Unit& b) { return a.name < b.name; });
+  return all;
+}
+constexpr auto known_units = sorted_units(
+    common_units, layouts::csr_plans::units, layouts::coo_plans::units, layouts::ell_plans::units,
+    layouts::ellpack_r_plans::units, layouts::sell_plans::units, layouts::pjds_plans::units, layouts::dia_plans::units,
+    layouts::ccoo_plans::units, layouts::amb_plans::units, layouts::pkt_plans::units, layouts::csell_plans::units,
+    layouts::bitflag_plans::units, layouts::sjds_plans::units);
+static_assert(std::equal(known_units.begin(), known_units.end(), priced_units.begin(), priced_units.end(),
+                         [](const Unit& unit, std::string_view priced) { return unit.name == priced; }),
+              "time_prices.inc has a price of each unit, and of nothing else");
 
 /// What stands for the default profile of a kind of machines, by Target.
 constexpr std::array<std::string_view, 2> kinds{"gpu", "host"};
@@ -54,15 +84,15 @@ constexpr std::array all_profiles{
 /// Values in double precision take longer than their bytes and those of x and y account for.
 void add_doubles(std::vector<Counter>& work, ValueType type, std::uint64_t entries) {
   if (type != ValueType::f64 || entries == 0) return;
-  work.push_back({"doubles.multiplies", 1});
-  work.push_back({"doubles.entries", entries});
+  work.emplace_back(CommonWork::doubles_multiplies, 1);
+  work.emplace_back(CommonWork::doubles_entries, entries);
 }
 
 void add(std::vector<Counter>& work, const std::string& unit, std::uint64_t count) {
   if (count == 0) return;
   const auto found = std::find_if(work.begin(), work.end(), [&](const Counter& c) { return c.name == unit; });
   if (found == work.end())
-    work.push_back({unit, count});
+    work.emplace_back(unit, count);
   else
     found->value += count;
 }
@@ -73,7 +103,8 @@ void add_first(std::vector<Counter>& work) {
   constexpr std::uint64_t first = std::uint64_t{1} << 20U;
   std::vector<Counter> more;
   for (const Counter& c : work) {
-    if (c.name == "x.warp_sectors") add(more, "x.first", std::min(c.value, first));
+    if (c.name == name_of(CommonWork::x_warp_sectors))
+      add(more, std::string(name_of(CommonWork::x_first)), std::min(c.value, first));
     for (const std::string_view of : {".entries", ".slots"})
       if (c.name.ends_with(of))
         add(more, c.name.substr(0, c.name.size() - of.size()) + ".first", std::min(c.value, first));
@@ -83,7 +114,17 @@ void add_first(std::vector<Counter>& work) {
 
 }  // namespace
 
-std::span<const std::string_view> units() { return all_units; }
+std::span<const std::string_view> units() { return priced_units; }
+std::span<const Unit> all_units() { return known_units; }
+
+const Unit& unit_named(std::string_view name) {
+  const auto* const found = std::lower_bound(known_units.begin(), known_units.end(), name,
+                                             [](const Unit& unit, std::string_view of) { return unit.name < of; });
+  if (found == known_units.end() || found->name != name)
+    throw Error(errc::internal, fmt::format("the work '{}' has no price", name));
+  return *found;
+}
+
 std::span<const Profile> profiles() { return all_profiles; }
 
 const Profile& default_profile(Target target) {
@@ -137,10 +178,7 @@ std::string_view target_name(const Aim& aim) {
 }
 
 double Profile::price(std::string_view unit) const {
-  const auto* const found = std::lower_bound(all_units.begin(), all_units.end(), unit);
-  if (found == all_units.end() || *found != unit)
-    throw Error(errc::internal, fmt::format("the work '{}' has no price", unit));
-  return picoseconds[static_cast<std::size_t>(found - all_units.begin())];
+  return picoseconds[static_cast<std::size_t>(&unit_named(unit) - known_units.data())];
 }
 
 XSectors x_sectors(const CsrView& a, int threads, const XCaches& caches) {
@@ -166,7 +204,7 @@ namespace {
 /// Of the bytes that are moved, those that a host's last cache does not keep from one multiply to the next.
 void add_from_memory(std::vector<Counter>& work, std::uint64_t bytes) {
   constexpr std::uint64_t cached_bytes = 32U << 20U;
-  if (bytes > cached_bytes) work.push_back({"bytes.from_memory", bytes - cached_bytes});
+  if (bytes > cached_bytes) work.emplace_back(CommonWork::bytes_from_memory, bytes - cached_bytes);
 }
 
 }  // namespace
@@ -192,10 +230,10 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
     return static_cast<std::uint64_t>(static_cast<double>(sectors) *
                                       (static_cast<double>(of) / static_cast<double>(entries)));
   };
-  std::vector<Counter> work{{"bytes", 0},
-                            {"x.sectors", missed(x.from_l2, far - far_in_chunks) +
-                                              (far_in_chunks == 0 ? 0 : missed(x.of_chunks, far_in_chunks))},
-                            {"x.warp_sectors", missed(x.of_warps, far)}};
+  std::vector<Counter> work{{CommonWork::bytes, 0},
+                            {CommonWork::x_sectors, missed(x.from_l2, far - far_in_chunks) +
+                                                        (far_in_chunks == 0 ? 0 : missed(x.of_chunks, far_in_chunks))},
+                            {CommonWork::x_warp_sectors, missed(x.of_warps, far)}};
   bool fetched = true;  // all parts so far
   for (const PartPlan& part : plan.parts) {
     bytes += passes * part.info.rows.count * size_of(part.info.value_type);
@@ -208,12 +246,12 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
     fetched = fetched && fetches && fits;
   }
   work[0].value = bytes;
-  if (fetched) work.push_back({"bytes.fetched", bytes});
+  if (fetched) work.emplace_back(CommonWork::bytes_fetched, bytes);
   add_from_memory(work, bytes);
-  if (copies != 0) work.push_back({"x.copies", copies});
+  if (copies != 0) work.emplace_back(CommonWork::x_copies, copies);
   if (!covered) {
-    work.push_back({"y.passes", 1});
-    work.push_back({"y.rows", rows});
+    work.emplace_back(CommonWork::y_passes, 1);
+    work.emplace_back(CommonWork::y_rows, rows);
   }
   add_first(work);
   if (!plan.parts.empty()) add_doubles(work, plan.parts[0].info.value_type, entries);
@@ -222,9 +260,9 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
 
 std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSectors& x) {
   const std::uint64_t y_bytes = survey.filled_rows * size_of(survey.a.value_type());
-  std::vector<Counter> work{{"bytes", least.device_bytes + sector_bytes * x.from_memory + y_bytes},
-                            {"x.sectors", least.near ? 0 : std::min(x.from_l2, x.of_chunks)},
-                            {"x.warp_sectors", least.near ? 0 : x.of_warps}};
+  std::vector<Counter> work{{CommonWork::bytes, least.device_bytes + sector_bytes * x.from_memory + y_bytes},
+                            {CommonWork::x_sectors, least.near ? 0 : std::min(x.from_l2, x.of_chunks)},
+                            {CommonWork::x_warp_sectors, least.near ? 0 : x.of_warps}};
   add_from_memory(work, work[0].value);
   work.insert(work.end(), least.work.begin(), least.work.end());
   add_first(work);

@@ -471,8 +471,8 @@ TEST_CASE("The text shows a few of many parts") {
   cost.counters.clear();
   cost.byte_shares.clear();
   for (int i = 0; i < 300; ++i) {
-    cost.counters.push_back({"part" + std::to_string(i) + ".width", 1});
-    cost.byte_shares.push_back({"part" + std::to_string(i) + ".values", 1});
+    cost.counters.emplace_back("part" + std::to_string(i) + ".width", 1);
+    cost.byte_shares.emplace_back("part" + std::to_string(i) + ".values", 1);
   }
   const std::string text = to_text(report, Detail::full);
   CHECK(text.find("part7.width") != std::string::npos);

@@ -30,7 +30,7 @@ std::vector<MeasuredWork> made_up_work(const encoder::Profile& profile, std::siz
     for (int i = 0; i < 4; ++i) {
       const std::string unit(priced[rng() % priced.size()]);
       if (std::any_of(m.work.begin(), m.work.end(), [&](const Counter& c) { return c.name == unit; })) continue;
-      m.work.push_back({unit, 1 + static_cast<std::uint64_t>(1e9 / profile.price(unit)) * (1 + rng() % 8)});
+      m.work.emplace_back(unit, 1 + static_cast<std::uint64_t>(1e9 / profile.price(unit)) * (1 + rng() % 8));
     }
   return all;
 }

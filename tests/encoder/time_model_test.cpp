@@ -473,7 +473,7 @@ TEST_CASE("of layouts that were measured, auto takes none that is much slower th
       double best = 1e99;
       for (const auto& [name, layout] : matrix["layouts"].items()) {
         std::vector<Counter> work;
-        for (const auto& [unit, n] : layout["work"].items()) work.push_back({unit, n.get<std::uint64_t>()});
+        for (const auto& [unit, n] : layout["work"].items()) work.emplace_back(unit, n.get<std::uint64_t>());
         microseconds.push_back(layout["us"]);
         candidates.push_back(
             {"", layout["device_bytes"], encoder::predicted_seconds(work, profile), layout["fill_reads_x"]});
@@ -530,7 +530,7 @@ TEST_CASE(
       std::vector<double> microseconds;
       for (const auto& [name, layout] : matrix["layouts"].items()) {
         std::vector<Counter> work;
-        for (const auto& [unit, n] : layout["work"].items()) work.push_back({unit, n.get<std::uint64_t>()});
+        for (const auto& [unit, n] : layout["work"].items()) work.emplace_back(unit, n.get<std::uint64_t>());
         candidates.push_back(
             {"", layout["device_bytes"], encoder::predicted_seconds(work, profile), layout["fill_reads_x"]});
         names.push_back(name);

@@ -1,5 +1,6 @@
 #include "spmvpack/container/layouts/coo.hpp"
 
+#include "layouts/coo_work.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/launch_rules/csr.hpp"
 #include "spmvpack/launch_rules/host_tasks.hpp"
@@ -17,11 +18,11 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   add_sections(plan, sections);
   share_by_section(plan);
   const std::uint64_t rows = part.a.rows(), entries = part.a.nnz();
-  plan.work = {{"coo.multiplies", 1},
-               {"coo.entries", entries},
-               {"coo.rows", rows},
-               {"coo.long_rows", has_long_row(part.a.longest_row(options.threads), launch_rules::csr::chunk_entries)},
-               {"coo.alone", host_tasks::alone(entries, rows, host_tasks::coo_rows)}};
+  plan.work = {{Work::multiplies, 1},
+               {Work::entries, entries},
+               {Work::rows, rows},
+               {Work::long_rows, has_long_row(part.a.longest_row(options.threads), launch_rules::csr::chunk_entries)},
+               {Work::alone, host_tasks::alone(entries, rows, host_tasks::coo_rows)}};
   return plan;
 }
 

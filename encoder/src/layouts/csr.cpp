@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "layouts/csr_work.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/launch_rules/csr.hpp"
 #include "spmvpack/launch_rules/device.hpp"
@@ -56,34 +57,34 @@ std::uint64_t scalar_lines(const CsrView& a) {
 
 /// Of the kernel that is a GPU's default.
 std::vector<Counter> work(const CsrView& a, std::uint64_t longest, const Device& device) {
-  std::vector<Counter> work{{"csr.multiplies", 1}, {"csr.entries", a.nnz()}, {"csr.rows", a.rows()}};
+  std::vector<Counter> work{{Work::multiplies, 1}, {Work::entries, a.nnz()}, {Work::rows, a.rows()}};
   if (a.nnz() == 0) return work;
   switch (rules::default_kernel(a.rows(), longest, a.nnz())) {
     case rules::long_rows:
-      work.push_back({"csr.long_multiplies", 1});
-      work.push_back({"csr.long_entries", a.nnz()});
+      work.emplace_back(Work::long_multiplies, 1);
+      work.emplace_back(Work::long_entries, a.nnz());
       break;
     case rules::merge:
-      work.push_back({"csr.merge_multiplies", 1});
-      work.push_back({"csr.merge_entries", a.nnz()});
-      work.push_back({"csr.carry_rounds", div_up(div_up(longest, rules::chunk_entries), rules::chunks_at_once)});
+      work.emplace_back(Work::merge_multiplies, 1);
+      work.emplace_back(Work::merge_entries, a.nnz());
+      work.emplace_back(Work::carry_rounds, div_up(div_up(longest, rules::chunk_entries), rules::chunks_at_once));
       break;
     case rules::vector:
-      work.push_back({"csr.vector_entries", a.nnz()});
-      work.push_back({"csr.vector_chain", rules::vector_turns(a.rows(), longest, a.nnz())});
-      work.push_back({"csr.vector_waves", waves(a.rows() * rules::lanes_per_row(a.rows(), a.nnz()), device)});
+      work.emplace_back(Work::vector_entries, a.nnz());
+      work.emplace_back(Work::vector_chain, rules::vector_turns(a.rows(), longest, a.nnz()));
+      work.emplace_back(Work::vector_waves, waves(a.rows() * rules::lanes_per_row(a.rows(), a.nnz()), device));
       break;
     case rules::ipcsr: {
       const Turns most = longest_turns(a);
-      work.push_back({most.single_rows ? "csr.row_multiplies" : "csr.block_multiplies", 1});
-      work.push_back({most.single_rows ? "csr.row_entries" : "csr.block_entries", a.nnz()});
-      work.push_back({"csr.serial", most.sums});
-      work.push_back({"csr.block_chain", most.rows});
+      work.emplace_back(most.single_rows ? Work::row_multiplies : Work::block_multiplies, 1);
+      work.emplace_back(most.single_rows ? Work::row_entries : Work::block_entries, a.nnz());
+      work.emplace_back(Work::serial, most.sums);
+      work.emplace_back(Work::block_chain, most.rows);
       break;
     }
     default:  // scalar
-      work.push_back({"csr.scalar_chain", longest});
-      work.push_back({"csr.scalar_lines", scalar_lines(a)});
+      work.emplace_back(Work::scalar_chain, longest);
+      work.emplace_back(Work::scalar_lines, scalar_lines(a));
   }
   return work;
 }
@@ -107,9 +108,9 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.work = work(a, plan.info.params[param_longest_row], device_of(options));
   if (options.aim.target == Target::host) {
     const UnevenRows rows = uneven_rows(a, options.threads);
-    plan.work.push_back({"csr.uneven_rows", rows.uneven});
-    plan.work.push_back({"csr.empty_rows", rows.empty});
-    plan.work.push_back({"csr.scattered_entries", rows.scattered_entries});
+    plan.work.emplace_back(Work::uneven_rows, rows.uneven);
+    plan.work.emplace_back(Work::empty_rows, rows.empty);
+    plan.work.emplace_back(Work::scattered_entries, rows.scattered_entries);
     constexpr std::uint64_t piece = launch_rules::long_rows::csr_piece;
     plan.near_entries = entries_in_turns(a, rows_longer_than(piece, a, plan.info.params[param_longest_row]), piece);
   }

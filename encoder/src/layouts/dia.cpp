@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "layouts/dia_work.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/base/shared_bits.hpp"
@@ -90,11 +91,11 @@ std::vector<Counter> work(std::uint64_t diagonals, std::uint64_t rows, std::uint
   // foreseen (H200).
   constexpr std::uint64_t bytes_of_load = 1'500'000;
   const std::uint64_t slots = diagonals * rows;
-  return {{"dia.multiplies", 1},
-          {"dia.slots", slots},
-          {"dia.diagonals", diagonals},
-          {"dia.chain", chain_beside(diagonals, slots * value_size, bytes_of_load)},
-          {"dia.task_diagonals", launch_rules::dia::is_one_task(rows) ? diagonals : 0}};
+  return {{Work::multiplies, 1},
+          {Work::slots, slots},
+          {Work::diagonals, diagonals},
+          {Work::chain, chain_beside(diagonals, slots * value_size, bytes_of_load)},
+          {Work::task_diagonals, launch_rules::dia::is_one_task(rows) ? diagonals : 0}};
 }
 
 PartPlan plan(const PartMatrix& part, const PlanOptions& options) {

@@ -1,5 +1,6 @@
 #include "spmvpack/container/layouts/ell.hpp"
 
+#include "layouts/ell_work.hpp"
 #include "layouts/padded_rows.hpp"
 #include "spmvpack/container/layouts/ellpack_r.hpp"
 
@@ -27,7 +28,7 @@ PartPlan plan_of(const spmvpack::Layout& layout, const PartMatrix& part, const P
   const std::uint64_t width = a.longest_row(options.threads), slots = checked_mul(a.rows(), width, "slots of ell");
   *find_count(plan.info, "col_idx") = slots;
   add_sections(plan, layout.sections);
-  describe_slots(plan, a, slots, "ell", Steps::of_all_rows, false, device_of(options));
+  plan.work = work_of<Work>(describe_slots(plan, a, slots, Steps::of_all_rows, false, device_of(options)));
   plan.counters = {main_choice("width", width)};
   return plan;
 }
@@ -52,7 +53,7 @@ PartPlan plan_ell(const PartMatrix& part, const PlanOptions& options) { return p
 
 PartPlan plan_ellpack_r(const PartMatrix& part, const PlanOptions& options) {
   PartPlan plan = plan_of(spmvpack::layouts::ellpack_r::layout, part, options);
-  plan.work.push_back({"ellpack_r.lengths", 1});
+  plan.work.emplace_back(ellpack_r_plans::Work::lengths, 1);
   return plan;
 }
 

@@ -148,7 +148,7 @@ std::uint64_t filled_rows(const CsrView& a, int threads) {
 
 void share_by_section(PartPlan& plan) {
   for (const SectionShape& s : plan.sections)
-    if ((s.flags & format::section_device) != 0) plan.byte_shares.push_back({s.name, s.raw_bytes()});
+    if ((s.flags & format::section_device) != 0) plan.byte_shares.emplace_back(s.name, s.raw_bytes());
 }
 
 }  // namespace spmvpack::encoder::layouts

@@ -51,21 +51,17 @@ bool leaves_pages(const CsrView& a, std::uint64_t longest) {
 
 }  // namespace
 
-void describe_slots(PartPlan& plan, const CsrView& a, std::uint64_t slots, const std::string& kernel, Steps steps,
-                    bool listed, const Device& device) {
+SlotFacts describe_slots(PartPlan& plan, const CsrView& a, std::uint64_t slots, Steps steps, bool listed,
+                         const Device& device) {
   const std::uint64_t longest = a.longest_row(1);
-  const RowChain chain = chain_of_rows(a.rows(), longest, a.nnz(), a.value_type(), device);
   plan.padding = slots - a.nnz();
-  plan.work = {{kernel + ".multiplies", 1},
-               {kernel + ".slots", slots},
-               {kernel + ".rows", a.rows()},
-               {kernel + ".chain", chain.loads},
-               {kernel + ".chain_slots", chain.slots},
-               {kernel + ".turns", chain.turns},
-               {kernel + ".listed", listed ? a.rows() : 0},
-               {kernel + ".alone", host_tasks::alone(slots, a.rows(), host_tasks::padded_rows(a.rows(), 2))}};
-  if (steps == Steps::of_all_rows) plan.work.push_back({kernel + ".page_slots", leaves_pages(a, longest) ? slots : 0});
   share_by_section(plan);
+  return {.slots = slots,
+          .rows = a.rows(),
+          .chain = chain_of_rows(a.rows(), longest, a.nnz(), a.value_type(), device),
+          .listed = listed ? a.rows() : 0,
+          .alone = host_tasks::alone(slots, a.rows(), host_tasks::padded_rows(a.rows(), 2)),
+          .page_slots = steps == Steps::of_all_rows && leaves_pages(a, longest) ? slots : 0};
 }
 
 }  // namespace spmvpack::encoder::layouts

@@ -57,9 +57,31 @@ void fill_values(const CsrView& a, RowOrder order, const MakeCursor& make_cursor
 /// Which rows' slots of a step lie side by side.
 enum class Steps { of_all_rows, of_slices };
 
-/// What the plan, whose sections are there, says of its slots; the units of its work start with `kernel`. `listed`:
-/// rows have an order.
-void describe_slots(PartPlan& plan, const CsrView& a, std::uint64_t slots, const std::string& kernel, Steps steps,
-                    bool listed, const Device& device);
+/// What a multiply goes through.
+struct SlotFacts {
+  std::uint64_t slots = 0, rows = 0;
+  RowChain chain{};
+  std::uint64_t listed = 0;      ///< rows, if they have an order
+  std::uint64_t alone = 0;       ///< host_tasks::alone()
+  std::uint64_t page_slots = 0;  ///< all, if a host finds those of each step on pages of their own
+};
+/// PartPlan::work in the units of a layout, which has no `listed` if its rows never have an order.
+template <class Work>
+std::vector<Counter> work_of(const SlotFacts& f) {
+  std::vector<Counter> work{{Work::multiplies, 1},
+                            {Work::slots, f.slots},
+                            {Work::rows, f.rows},
+                            {Work::chain, f.chain.loads},
+                            {Work::chain_slots, f.chain.slots},
+                            {Work::turns, f.chain.turns}};
+  if constexpr (requires { Work::listed; }) work.emplace_back(Work::listed, f.listed);
+  work.emplace_back(Work::alone, f.alone);
+  if constexpr (requires { Work::page_slots; }) work.emplace_back(Work::page_slots, f.page_slots);
+  return work;
+}
+
+/// Says of the plan, whose sections are there, what follows from its slots. `listed`: rows have an order.
+SlotFacts describe_slots(PartPlan& plan, const CsrView& a, std::uint64_t slots, Steps steps, bool listed,
+                         const Device& device);
 
 }  // namespace spmvpack::encoder::layouts

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "layouts/padded_rows.hpp"
+#include "layouts/pjds_work.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace pjds_plans {
@@ -83,7 +84,8 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.info.params[param_block_rows] = block == warp_rows ? 0 : block;
   add_sections(plan, sections);
   keep_choices(plan, choices);
-  describe_slots(plan, a, start.back(), "pjds", Steps::of_all_rows, !choices->order.empty(), device_of(options));
+  plan.work = work_of<Work>(
+      describe_slots(plan, a, start.back(), Steps::of_all_rows, !choices->order.empty(), device_of(options)));
   plan.counters = {main_choice("width", width), main_choice("br", block), {"permuted", permuted ? 1U : 0U}};
   return plan;
 }

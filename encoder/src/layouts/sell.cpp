@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "layouts/padded_rows.hpp"
+#include "layouts/sell_work.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/encoder/survey.hpp"
 
@@ -166,7 +167,8 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.info.params[param_slice_rows] = slice_rows;
   plan.info.counts[section_col_idx] = checked_mul(best.steps, slice_rows, "slots of sell");
   add_sections(plan, sections);
-  describe_slots(plan, part.a, slots_of(plan.info), "sell", Steps::of_slices, !best.order.empty(), device_of(options));
+  plan.work = work_of<Work>(
+      describe_slots(plan, part.a, slots_of(plan.info), Steps::of_slices, !best.order.empty(), device_of(options)));
   plan.counters = {
       main_choice("slice_rows", slice_rows), main_choice("sigma", best.sigma), {"slices", best.slice_ptr.size() - 1}};
   keep_choices(plan, std::make_shared<Sorted>(std::move(best)));
@@ -190,10 +192,10 @@ Least least(const Survey& s) {
   const std::uint64_t nnz = s.a.nnz();
   return {nnz * slot_bytes(size_of(s.a.value_type())),
           false,
-          {{"sell.multiplies", 1},
-           {"sell.slots", nnz},
-           {"sell.chain", chain_of(s.longest_row, launch_rules::padded_rows::large_batch(false))},
-           {"sell.chain_slots", s.longest_row}}};
+          {{Work::multiplies, 1},
+           {Work::slots, nnz},
+           {Work::chain, chain_of(s.longest_row, launch_rules::padded_rows::large_batch(false))},
+           {Work::chain_slots, s.longest_row}}};
 }
 
 }  // namespace

@@ -8,7 +8,9 @@
 #include <limits>
 #include <optional>
 
+#include "layouts/bitflag/bitflag_work.hpp"
 #include "layouts/layouts.hpp"
+#include "layouts/sell_work.hpp"
 #include "spmvpack/container/base/text.hpp"
 #include "spmvpack/encoder/survey.hpp"
 #include "spmvpack/encoder/time_model.hpp"
@@ -208,8 +210,11 @@ Plan plan_split(const CsrView& a, const PlanOptions& given) {
 
 /// Of two parts: a plan of one is another strategy's. What csell takes of a row of few values is next to nothing.
 Least least(const Survey& s) {
+  using BitflagWork = layouts::bitflag_plans::Work;
   return {.near = true,
-          .work = {{"bitflag.multiplies", 1}, {"sell.multiplies", 1}, {"bitflag.entries", s.longest_row}}};
+          .work = {{BitflagWork::multiplies, 1},
+                   {layouts::sell_plans::Work::multiplies, 1},
+                   {BitflagWork::entries, s.longest_row}}};
 }
 
 /// Those of the layouts, too, for their parts.

@@ -4,10 +4,14 @@
 #include <array>
 #include <atomic>
 
+#include "common_work.hpp"
 #include "decide.hpp"
+#include "layouts/bitflag/bitflag_work.hpp"
 #include "layouts/bitflag/chunks.hpp"
+#include "layouts/csell/csell_work.hpp"
 #include "layouts/layouts.hpp"
 #include "layouts/padded_rows.hpp"
+#include "layouts/sell_work.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/csell.hpp"
 #include "spmvpack/encoder/time_model.hpp"
@@ -22,6 +26,7 @@ namespace {
 
 namespace bitflag = layouts::bitflag_plans;
 namespace csell = spmvpack::layouts::csell;
+using CsellWork = layouts::csell_plans::Work;
 using layouts::chain_of;
 using layouts::chain_of_rows;
 
@@ -91,13 +96,8 @@ void count_slots(const CsrView& a, std::span<ShortRows> all, std::uint64_t sell_
   }
 }
 
-/// Whether a counter of csell is as many times as large where entries are: not that of a part that has a kernel, nor
-/// what its longest slice waits for, nor the turns of its slices.
-bool grows(const Counter& c) {
-  constexpr std::array<std::string_view, 6> fixed{"csell.turns",          "csell.window_rounds", "csell.few_groups",
-                                                  "csell.few_raw_rounds", "csell.block_chain",   "csell.step_chain"};
-  return c.value > 1 && std::find(fixed.begin(), fixed.end(), c.name) == fixed.end();
-}
+/// Whether csell does as many times as much of it where entries are.
+bool grows(const Counter& c) { return c.value > 1 && unit_named(c.name).growth == Growth::grows; }
 
 }  // namespace
 
@@ -199,11 +199,11 @@ void SplitCosts::sample_csell(const ShortRows& of) {
   for (const Counter& share : plan.byte_shares)
     if (share.name != "slices")  // which are those of all rows
       (share.name == "values" ? entry_bytes_ : slot_bytes_) += all * static_cast<double>(share.value);
-  for (const Counter& c : plan.work) csell_work_.push_back({c.name, grows(c) ? times(all, c.value) : c.value});
+  for (const Counter& c : plan.work) csell_work_.emplace_back(c.name, grows(c) ? times(all, c.value) : c.value);
 }
 
 double SplitCosts::cost(std::uint64_t bytes, std::uint64_t y_elements, std::vector<Counter> work) const {
-  work.push_back({"bytes", y_elements * size_});
+  work.emplace_back(CommonWork::bytes, y_elements * size_);
   return cost_of({bytes, std::move(work)}, options_.aim);
 }
 
@@ -214,15 +214,9 @@ double SplitCosts::of_short(const LayoutEncoder& layout, const ShortRows& s) con
 double SplitCosts::sell(const ShortRows& s) const {
   const auto slots = static_cast<std::uint64_t>(s.sell_slots);
   const layouts::RowChain chain = chain_of_rows(a_.rows(), s.longest, s.entries, a_.value_type(), device());
+  const layouts::SlotFacts facts{.slots = slots, .rows = a_.rows(), .chain = chain, .listed = a_.rows()};
   return cost(slots * layouts::slot_bytes(size_) + (a_.rows() + div_up(a_.rows(), s.sell_rows)) * sizeof(std::uint32_t),
-              a_.rows(),
-              {{"sell.multiplies", 1},
-               {"sell.slots", slots},
-               {"sell.rows", a_.rows()},
-               {"sell.chain", chain.loads},
-               {"sell.chain_slots", chain.slots},
-               {"sell.turns", chain.turns},
-               {"sell.listed", a_.rows()}});
+              a_.rows(), layouts::work_of<layouts::sell_plans::Work>(facts));
 }
 
 double SplitCosts::csell(const ShortRows& s) const {
@@ -230,9 +224,9 @@ double SplitCosts::csell(const ShortRows& s) const {
   const double slots = s.csell_slots / slots_, entries = static_cast<double>(s.entries) / entries_;
   std::vector<Counter> work = csell_work_;
   for (Counter& c : work)
-    if (c.name == "csell.chain")
+    if (c.name == name_of(CsellWork::chain))
       c.value = chain_of(div_up(s.longest, group_steps), 1);
-    else if (c.name == "csell.rows")
+    else if (c.name == name_of(CsellWork::rows))
       c.value = a_.rows();
     else if (grows(c))
       c.value = times(slots, c.value);
@@ -242,9 +236,8 @@ double SplitCosts::csell(const ShortRows& s) const {
 
 double SplitCosts::least_of_csell(const ShortRows& s) const {
   return cost(0, 0,
-              {{"csell.multiplies", 1},
-               {"csell.chain",
-                chain_of(div_up(s.longest, group_steps), csell::max_sums * launch_rules::csell::groups_of_few)}});
+              {{CsellWork::multiplies, 1},
+               {CsellWork::chain, layouts::csell_plans::least_chain(div_up(s.longest, group_steps))}});
 }
 
 std::uint64_t SplitCosts::segments_of_long(const ShortRows& s) const {
@@ -269,9 +262,10 @@ void SplitCosts::look_at_segments(std::span<const ShortRows> cuts) {
   if (first == cuts.end()) return;
   const PartMatrix rows = longer_rows(a_, first->length, options_.threads);
   const XSectors x = x_sectors(rows.a, options_.threads, profile_of(options_.aim).x_caches);
-  far_gather_ =
-      predicted_seconds({{{"x.sectors", x.of_chunks}, {"x.warp_sectors", x.of_warps}}}, profile_of(options_.aim)) /
-      static_cast<double>(rows.a.nnz());
+  far_gather_ = predicted_seconds(std::array{Counter(CommonWork::x_sectors, x.of_chunks),
+                                             Counter(CommonWork::x_warp_sectors, x.of_warps)},
+                                  profile_of(options_.aim)) /
+                static_cast<double>(rows.a.nnz());
   most_spared_ = spared_gathers({});  // of no cut
   for (const ShortRows& s : cuts) most_spared_ = std::max(most_spared_, spared_gathers(s));
 }
@@ -280,25 +274,25 @@ double SplitCosts::far_gathers(const ShortRows& s) const { return most_spared_ -
 
 double SplitCosts::of_long(const ShortRows& s, std::uint64_t longest) const {
   const std::uint64_t entries = a_.nnz() - s.entries, rows = a_.rows() - s.rows;
-  const bool few = entries < device().small_entries, listed = s.rows != 0;
+  const bool listed = s.rows != 0;
   const std::uint64_t tile = std::uint64_t{bitflag::usual_tile(entries, longest, device())} * bitflag::chunk_entries;
   const bool carries = longest > tile;
   const std::uint64_t value_bytes = times(flag_value_bytes_, entries);
   const std::uint64_t segments = segments_of_long(s);
   const double of_column = segments != 1 ? 2 : listed ? long_column_bytes_ : column_bytes_;
   const std::uint64_t list_bytes = listed ? rows * sizeof(std::uint32_t) : 0;
+  const bitflag::WorkFacts facts{.entries = entries,
+                                 .raw_bytes = flag_value_bytes_ > 1 ? value_bytes : 0,
+                                 .tiles = div_up(entries, tile),
+                                 .tile_chunks = tile / bitflag::chunk_entries,
+                                 .carries = carries,
+                                 .long_carries = carries && 2 * rows * segments * tile < entries,
+                                 .segments = segments,
+                                 .segment_rows = segments * rows,
+                                 .counts_segments = false,
+                                 .rows = rows};
   return cost(value_bytes + times(bitflag::bytes_but_values(of_column), entries) + list_bytes, listed ? 2 * rows : rows,
-              {{"bitflag.multiplies", 1},
-               {"bitflag.entries", entries},
-               {"bitflag.idle_entries", segments == 1 ? bitflag::idle_entries(entries, div_up(entries, tile),
-                                                                              tile / bitflag::chunk_entries, device())
-                                                      : 0},
-               {"bitflag.turns", segments == 1 ? bitflag::turns(entries, device()) : 0},
-               {"bitflag.rows", rows},
-               {"bitflag.few_raw_bytes", few && flag_value_bytes_ > 1 ? value_bytes : 0},
-               {"bitflag.segment_rows", segments == 1 ? 0 : segments * rows},
-               {"bitflag.carries", carries ? 1U : 0U},
-               {"bitflag.long_carries", carries && 2 * rows * segments * tile < entries ? 1U : 0U}});
+              bitflag::work_of(facts, device()));
 }
 
 }  // namespace spmvpack::encoder::strategy

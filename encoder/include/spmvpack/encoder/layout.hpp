@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -93,6 +94,13 @@ struct Counter {
   std::string name;
   std::uint64_t value = 0;
   bool main_choice = false;  ///< what a plan is told by where there is room for little
+
+  Counter() = default;
+  Counter(std::string of, std::uint64_t count, bool is_main_choice = false)
+      : name(std::move(of)), value(count), main_choice(is_main_choice) {}
+  /// Of work, in a unit of an enumeration (encoder/src/work.hpp).
+  template <class Unit>
+  requires std::is_enum_v<Unit> Counter(Unit unit, std::uint64_t count) : name(name_of(unit)), value(count) {}
 };
 inline Counter main_choice(std::string name, std::uint64_t value) { return {std::move(name), value, true}; }
 

@@ -185,7 +185,7 @@ std::vector<Counter> counters_of(const Blocked& part, const PartFacts& facts) {
                                 {"rows.empty", part.empty.size()},
                                 {"published.bytes", chunks * 8 + lanes * 4 + bytes_with(facts, part.block)}};
   for (std::uint64_t b = 1; b <= max_block; ++b)
-    counters.push_back({fmt::format("block_{}.bytes", b), bytes_with(facts, b)});
+    counters.emplace_back(fmt::format("block_{}.bytes", b), bytes_with(facts, b));
   return counters;
 }
 
@@ -246,11 +246,11 @@ Least least(const Survey& s) {
         std::min(block_bytes, std::max(s.far_apart, div_up(nnz, b)) * bytes_of_block(b, size_of(s.a.value_type())));
   return {block_bytes + (s.pieces + s.shared_pieces) * 4,
           false,
-          {{"amb.multiplies", 1},
-           {"amb.slots", nnz},
-           {"amb.steps", std::max(s.far_apart, div_up(nnz, max_block))},
-           {"amb.partial_sums", s.shared_pieces},
-           {"amb.chain", div_up(chain_of(div_up(s.longest_row, segments), launch_rules::amb::values_in_flight), 4)}}};
+          {{Work::multiplies, 1},
+           {Work::slots, nnz},
+           {Work::steps, std::max(s.far_apart, div_up(nnz, max_block))},
+           {Work::partial_sums, s.shared_pieces},
+           {Work::chain, div_up(chain_of(div_up(s.longest_row, segments), launch_rules::amb::values_in_flight), 4)}}};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "layouts/amb/amb_work.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/layouts/amb.hpp"
 #include "spmvpack/encoder/layout.hpp"
@@ -79,17 +80,17 @@ inline std::vector<Counter> work_of(const WorkFacts& f) {
       f.most_of_a_row <= rules::most_lanes_of_thread && rules::may_take_rows(f.rows, f.lanes, f.block, f.is_single);
   const bool adds = f.partial_sums != 0 && !takes_rows;  // by another kernel
   const std::uint64_t loads = chain_of(f.longest * f.block, rules::values_in_flight) * (adds ? 1 : f.most_of_a_row);
-  return {{"amb.multiplies", 1},
-          {"amb.slots", slots},
-          {"amb.steps", f.lane_steps},
-          {"amb.lanes", f.lanes},
-          {"amb.partial_sums", f.partial_sums},
-          {"amb.chain", chain_beside(loads, f.bytes, bytes_of_load)},
-          {"amb.sum_multiplies", std::uint64_t{adds ? 1U : 0U}},
-          {"amb.added_sums", adds ? f.partial_sums : 0},
-          {"amb.sum_chain", adds ? chain_of(f.most_of_a_row, rules::sums_in_flight) : 0},
-          {"amb.alone", host_tasks::alone(slots, f.chunks, host_tasks::amb_chunks)},
-          {"amb.empty_rows", f.empty_rows}};
+  return {{Work::multiplies, 1},
+          {Work::slots, slots},
+          {Work::steps, f.lane_steps},
+          {Work::lanes, f.lanes},
+          {Work::partial_sums, f.partial_sums},
+          {Work::chain, chain_beside(loads, f.bytes, bytes_of_load)},
+          {Work::sum_multiplies, std::uint64_t{adds ? 1U : 0U}},
+          {Work::added_sums, adds ? f.partial_sums : 0},
+          {Work::sum_chain, adds ? chain_of(f.most_of_a_row, rules::sums_in_flight) : 0},
+          {Work::alone, host_tasks::alone(slots, f.chunks, host_tasks::amb_chunks)},
+          {Work::empty_rows, f.empty_rows}};
 }
 
 }  // namespace spmvpack::encoder::layouts::amb_plans

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstring>
 
+#include "layouts/bitflag/bitflag_work.hpp"
 #include "layouts/bitflag/chunks.hpp"
 #include "layouts/bitflag/values.hpp"
 #include "layouts/layouts.hpp"
@@ -228,25 +229,22 @@ class BitflagPlanner {
                      {"hot.columns", out_.hot.columns.size()},
                      {"hot.entries", out_.hot.entries}};
     const std::uint64_t filled = filled_rows(a_, threads);
-    plan.work = {
-        {"bitflag.multiplies", 1},
-        {"bitflag.entries", a_.nnz()},
-        {"bitflag.table_entries", out_.source == Source::table || out_.source == Source::window ? a_.nnz() : 0},
-        {"bitflag.idle_entries", out_.segments == 1 ? idle_entries(a_.nnz(), count / tile_, tile_, device_) : 0},
-        {"bitflag.turns", out_.segments == 1 ? turns(a_.nnz(), device_) : 0},
-        {"bitflag.few_raw_bytes",
-         out_.source == Source::raw && a_.nnz() < device_.small_entries ? out_.chunks.value_bytes : 0},
-        {"bitflag.carries", out_.chunks.continued != 0 ? 1U : 0U},
-        {"bitflag.long_carries", 2 * out_.chunks.continued * tile_ > count ? 1U : 0U},
-        {"bitflag.hot", out_.hot.columns.empty() ? 0U : 1U},
-        {"bitflag.hot_entries", out_.hot.entries},
-        {"bitflag.segments", out_.segments == 1 ? 0U : 1U},
-        {"bitflag.segment_columns", out_.segments == 1 ? 0 : div_up(a_.cols(), out_.segments)},
-        {"bitflag.segment_rows", out_.segments == 1 ? 0 : a_.rows()},
-        {"bitflag.segment_rounds", (out_.segments - 1) / device_blocks(device_)},
-        {"bitflag.run_entries", entries_in_runs(a_, lane_entries, threads)},
-        {"bitflag.rows", filled},
-        {"bitflag.empty_rows", out_.segments == 1 ? a_.rows() - filled : 0}};
+    plan.work = work_of({.cols = a_.cols(),
+                         .entries = a_.nnz(),
+                         .table_entries = out_.source == Source::table || out_.source == Source::window ? a_.nnz() : 0,
+                         .raw_bytes = out_.source == Source::raw ? out_.chunks.value_bytes : 0,
+                         .tiles = count / tile_,
+                         .tile_chunks = tile_,
+                         .carries = out_.chunks.continued != 0,
+                         .long_carries = 2 * out_.chunks.continued * tile_ > count,
+                         .hot_columns = out_.hot.columns.size(),
+                         .hot_entries = out_.hot.entries,
+                         .segments = out_.segments,
+                         .segment_rows = a_.rows(),
+                         .run_entries = entries_in_runs(a_, lane_entries, threads),
+                         .rows = filled,
+                         .empty_rows = a_.rows() - filled},
+                        device_);
   }
 
   /// Once it is described.
@@ -362,7 +360,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   BitflagPlanner planner(part, options);
   PartPlan plan = begin_plan(layout, part);
   planner.describe(plan, options.threads);
-  for (const SectionShape& map : plan.sections) plan.byte_shares.push_back({map.name, map.raw_bytes()});
+  for (const SectionShape& map : plan.sections) plan.byte_shares.emplace_back(map.name, map.raw_bytes());
   add_sections(plan, sections);
   keep_choices(plan, std::make_shared<Flags>(planner.take()));
   return plan;
@@ -378,7 +376,7 @@ Least least(const Survey& s) {
   std::uint64_t value_bytes = distinct > max_table ? nnz * size : distinct > 1 ? nnz : 0;
   // Windows and decimals, that of the fewest bytes.
   if (s.fewest_bytes) value_bytes = std::min({value_bytes, nnz * 2 + distinct * size, nnz * 4});
-  return {nnz + value_bytes + nnz / 8, true, {{"bitflag.multiplies", 1}, {"bitflag.entries", nnz}}};
+  return {nnz + value_bytes + nnz / 8, true, {{Work::multiplies, 1}, {Work::entries, nnz}}};
 }
 
 }  // namespace

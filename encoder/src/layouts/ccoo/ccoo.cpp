@@ -61,7 +61,7 @@ class ChunkedPart {
       all[i] = std::move(plain);
     });
     for (const ChunkingFacts& way : ways)
-      considered_.push_back({fmt::format("k{}.device_bytes", way.slots), device_bytes(way)});
+      considered_.emplace_back(fmt::format("k{}.device_bytes", way.slots), device_bytes(way));
     chunking_ = std::move(all.at(choose_slots(ways, wanted)));
     if (options.for_report)
       published_bytes_ = published_bytes(a, *values_, raw, lanes_, chunking_.slots, options.threads);
@@ -120,8 +120,8 @@ class ChunkedPart {
                      {"chunks.columns_32", columns[2]},
                      {"chunks.values_lut", single_ ? 0 : with_lut},
                      {"chunks.values_raw", chunks - with_lut}};
-    if (single_) plan.counters.push_back({"chunks.values_single", chunks});
-    if (published_bytes_) plan.counters.push_back({"published.bytes", *published_bytes_});
+    if (single_) plan.counters.emplace_back("chunks.values_single", chunks);
+    if (published_bytes_) plan.counters.emplace_back("published.bytes", *published_bytes_);
     plan.counters.insert(plan.counters.end(), considered_.begin(), considered_.end());
     plan.work = work_of({.rows = a.rows(),
                          .empty_rows = a.rows() - filled_rows(a, threads),
@@ -223,7 +223,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   PartPlan plan = begin_plan(layout, part);
   plan.in_chunks = true;
   chunked->describe(plan, part.a, device_of(options), options.threads);
-  for (const SectionShape& map : plan.sections) plan.byte_shares.push_back({map.name, map.raw_bytes()});
+  for (const SectionShape& map : plan.sections) plan.byte_shares.emplace_back(map.name, map.raw_bytes());
   for (std::size_t i = 0; i < sections.size(); ++i) {
     add_section(plan, sections[i]);
     if (i == section_blob) plan.sections.back().filter_width = static_cast<std::uint8_t>(size_of(part.a.value_type()));
@@ -241,11 +241,11 @@ Least least(const Survey& s) {
   const std::uint64_t raw_bytes = (nnz - ids) * size_of(s.a.value_type());
   return {nnz + (s.values->distinct() == 1 ? 0 : ids) + raw_bytes,
           false,
-          {{"ccoo.multiplies", 1},
-           {"ccoo.slots", nnz},
-           {"ccoo.lanes", std::max(s.filled_rows, nnz / slot_choices.back())},
-           {"ccoo.raw_bytes", raw_bytes},
-           {"ccoo.empty_rows", s.a.rows() - s.filled_rows}}};
+          {{Work::multiplies, 1},
+           {Work::slots, nnz},
+           {Work::lanes, std::max(s.filled_rows, nnz / slot_choices.back())},
+           {Work::raw_bytes, raw_bytes},
+           {Work::empty_rows, s.a.rows() - s.filled_rows}}};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "layouts/ccoo/ccoo_work.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/layouts/ccoo.hpp"
 #include "spmvpack/encoder/device.hpp"
@@ -60,15 +61,15 @@ struct WorkFacts {
 };
 /// PartPlan::work.
 inline std::vector<Counter> work_of(const WorkFacts& f, const Device& device) {
-  return {{"ccoo.multiplies", 1},
-          {"ccoo.slots", f.stored_slots},
-          {"ccoo.lanes", f.stored_slots / f.slots},
-          {"ccoo.raw_bytes", f.raw_bytes},
-          {"ccoo.long_rows", has_long_row(f.longest_row, f.lanes * f.slots)},
-          {"ccoo.serial",
+  return {{Work::multiplies, 1},
+          {Work::slots, f.stored_slots},
+          {Work::lanes, f.stored_slots / f.slots},
+          {Work::raw_bytes, f.raw_bytes},
+          {Work::long_rows, has_long_row(f.longest_row, f.lanes * f.slots)},
+          {Work::serial,
            launch_rules::ccoo::serial_entries(f.rows, f.chunks, f.lanes, f.slots, f.lut_size, device.multiprocessors)},
-          {"ccoo.empty_rows", f.empty_rows},
-          {"ccoo.run_entries", f.run_entries}};
+          {Work::empty_rows, f.empty_rows},
+          {Work::run_entries, f.run_entries}};
 }
 
 }  // namespace spmvpack::encoder::layouts::ccoo_plans

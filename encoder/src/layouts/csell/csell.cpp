@@ -84,8 +84,8 @@ class CsellPlanner {
                      {"tile_slices", out_.tables.slices},
                      {"tables.values", out_.source == Source::table ? value_count_ : 0}};
     if (out_.mirrors) {
-      plan.counters.push_back({"mirrors", out_.mirrors->mirrored * out_.columns.block * out_.columns.block});
-      plan.counters.push_back({"mirrors.by_steps", out_.mirrors->by_steps * out_.columns.block * out_.columns.block});
+      plan.counters.emplace_back("mirrors", out_.mirrors->mirrored * out_.columns.block * out_.columns.block);
+      plan.counters.emplace_back("mirrors.by_steps", out_.mirrors->by_steps * out_.columns.block * out_.columns.block);
     }
     plan.counters.insert(plan.counters.end(), considered_.begin(), considered_.end());
   }
@@ -146,7 +146,7 @@ void fill(const PartPlan& plan, const CsrView& a, std::size_t section, std::uint
 
 Least least(const Survey& s) {
   const std::uint64_t groups = div_up(s.longest_row, max_block * group_steps);
-  std::vector<Counter> work{{"csell.multiplies", 1}};
+  std::vector<Counter> work{{Work::multiplies, 1}};
   // A part of few values and short rows may have windows instead.
   const std::uint64_t in_windows = 3 * launch_rules::csell::most_windows(div_up(s.a.rows(), lanes));
   if (s.longest_row > in_windows || s.values->distinct() > max_step_values) {
@@ -154,7 +154,7 @@ Least least(const Survey& s) {
     // more than they hide.
     constexpr std::uint64_t most_bytes = 16;
     const std::uint64_t chain = least_chain(groups), hidden = 2 * (s.a.nnz() * most_bytes / bytes_of_round);
-    work.push_back({"csell.chain", chain - std::min(chain, hidden)});
+    work.emplace_back(Work::chain, chain - std::min(chain, hidden));
   }
   return {0, false, std::move(work)};
 }

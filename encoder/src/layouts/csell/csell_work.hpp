@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common_work.hpp"
 #include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/encoding_rules/chains.hpp"
 #include "spmvpack/encoding_rules/csell.hpp"
@@ -13,6 +14,46 @@
 #include "spmvpack/launch_rules/csell_windows.hpp"
 
 namespace spmvpack::encoder::layouts::csell_plans {
+
+// clang-format off
+#define SPMVPACK_CSELL_UNITS(unit)           \
+  unit(csell, block_chain, gpu, fixed, 2)    \
+  unit(csell, blocks, all, grows, 0)         \
+  unit(csell, chain, gpu, fixed, 0)          \
+  unit(csell, entries, host, grows, 0)       \
+  unit(csell, few, all, grows, 0)            \
+  unit(csell, few_groups, gpu, fixed, 2)     \
+  unit(csell, few_idle, gpu, grows, 2)       \
+  unit(csell, few_multiplies, gpu, fixed, 0) \
+  unit(csell, few_offsets, all, grows, 0)    \
+  unit(csell, few_raw_rounds, gpu, fixed, 2) \
+  unit(csell, few_teams, gpu, fixed, 2)      \
+  unit(csell, first, gpu, grows, 0)          \
+  unit(csell, long_windows, gpu, grows, 2)   \
+  unit(csell, mirror_blocks, all, grows, 1)  \
+  unit(csell, mirrors, all, grows, 1)        \
+  unit(csell, multiplies, all, fixed, 0)     \
+  unit(csell, offsets, all, grows, 0)        \
+  unit(csell, patterns, all, grows, 0)       \
+  unit(csell, raw_entries, host, grows, 0)   \
+  unit(csell, rows, all, grows, 0)           \
+  unit(csell, step, all, grows, 0)           \
+  unit(csell, step_chain, gpu, fixed, 2)     \
+  unit(csell, table_blocks, all, grows, 0)   \
+  unit(csell, table_offsets, all, grows, 0)  \
+  unit(csell, table_patterns, all, grows, 0) \
+  unit(csell, tables, gpu, fixed, 2)         \
+  unit(csell, teams, gpu, fixed, 0)          \
+  unit(csell, tile_turns, gpu, grows, 2)     \
+  unit(csell, turns, gpu, fixed, 2)          \
+  unit(csell, uneven, gpu, grows, 2)         \
+  unit(csell, uneven_warps, gpu, grows, 2)   \
+  unit(csell, unfetched, all, fixed, 0)      \
+  unit(csell, window_rounds, gpu, fixed, 2)  \
+  unit(csell, window_slots, all, grows, 2)
+// clang-format on
+
+SPMVPACK_DEFINE_UNITS(SPMVPACK_CSELL_UNITS)
 
 /// What is read a second time for mirrors, in sectors of 32 bytes: values side by side where references are those of
 /// steps, and else each in a sector of its own.
@@ -118,46 +159,46 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
                        !has_mirrors_of(f) && (!table || f.block == 1);
   const bool few = are_few && f.block == 1;
   const std::uint64_t windows = f.sums > 1 ? 0 : f.windows;
-  const char* const unit_of_slots = f.block > 1                ? table ? "csell.table_blocks" : "csell.blocks"
-                                    : few                      ? "csell.few"
-                                    : windows != 0             ? "csell.window_slots"
-                                    : f.source == Source::step ? "csell.step"
-                                    : f.offset_groups == 0     ? table ? "csell.table_patterns" : "csell.patterns"
-                                    : table                    ? "csell.table_offsets"
-                                                               : "csell.offsets";
-  std::vector<Counter> work{{"csell.multiplies", 1}, {unit_of_slots, slots * groups}, {"csell.rows", f.rows}};
-  if (windows == 0) work.push_back({"csell.uneven", f.uneven_steps * lanes * in_block});
-  if (!few && f.sums > 1) work.push_back({"csell.teams", 1});  // warps that wait for one another, in few blocks
+  const Work unit_of_slots = f.block > 1                ? table ? Work::table_blocks : Work::blocks
+                             : few                      ? Work::few
+                             : windows != 0             ? Work::window_slots
+                             : f.source == Source::step ? Work::step
+                             : f.offset_groups == 0     ? table ? Work::table_patterns : Work::patterns
+                             : table                    ? Work::table_offsets
+                                                        : Work::offsets;
+  std::vector<Counter> work{{Work::multiplies, 1}, {unit_of_slots, slots * groups}, {Work::rows, f.rows}};
+  if (windows == 0) work.emplace_back(Work::uneven, f.uneven_steps * lanes * in_block);
+  if (!few && f.sums > 1) work.emplace_back(Work::teams, 1);  // warps that wait for one another, in few blocks
   if (few && f.offset_groups != 0) {
-    work.push_back({"csell.few_multiplies", 1});
-    work.push_back({"csell.few_offsets", slots * f.offset_groups});
-    work.push_back({"csell.few_groups", few_groups(f)});
+    work.emplace_back(Work::few_multiplies, 1);
+    work.emplace_back(Work::few_offsets, slots * f.offset_groups);
+    work.emplace_back(Work::few_groups, few_groups(f));
   }
-  if (table) work.push_back({"csell.tables", 1});
-  if (table && f.tiles > 1 && are_staged(f)) work.push_back({"csell.tile_turns", pieces_of(f, device).turns});
-  if (few && f.source == Source::raw) work.push_back({"csell.few_raw_rounds", waited_rounds(f)});
+  if (table) work.emplace_back(Work::tables, 1);
+  if (table && f.tiles > 1 && are_staged(f)) work.emplace_back(Work::tile_turns, pieces_of(f, device).turns);
+  if (few && f.source == Source::raw) work.emplace_back(Work::few_raw_rounds, waited_rounds(f));
   if (few && f.sums > 1) {
-    work.push_back({"csell.few_teams", 1});
-    work.push_back({"csell.few_idle", slots * idle_groups(f, device)});
+    work.emplace_back(Work::few_teams, 1);
+    work.emplace_back(Work::few_idle, slots * idle_groups(f, device));
   }
   const std::uint64_t more_turns = few || f.block > 1 || windows != 0 ? 0 : turns(f, device);
-  work.push_back({"csell.turns", more_turns});
+  work.emplace_back(Work::turns, more_turns);
   if (more_turns != 0 && f.offset_groups != 0 && !table)
-    work.push_back({"csell.uneven_warps", std::min<std::uint64_t>(lanes, lanes * f.uneven_steps / f.slices)});
+    work.emplace_back(Work::uneven_warps, std::min<std::uint64_t>(lanes, lanes * f.uneven_steps / f.slices));
   if (windows != 0) {
-    work.push_back({"csell.window_rounds", div_up(windows, launch_rules::csell::window_batch)});
+    work.emplace_back(Work::window_rounds, div_up(windows, launch_rules::csell::window_batch));
     // Of stencils that need more than two batches most windows have three steps, whose elements lanes have from others.
     const bool is_long = windows > 2 * launch_rules::csell::window_batch;
-    if (is_long) work.push_back({"csell.long_windows", windows * div_up(f.slices, 2 * f.pairs) * lanes});
+    if (is_long) work.emplace_back(Work::long_windows, windows * div_up(f.slices, 2 * f.pairs) * lanes);
   } else {
-    work.push_back({"csell.chain", chain(f, few, more_turns)});
+    work.emplace_back(Work::chain, chain(f, few, more_turns));
   }
-  work.push_back({shares_values(f) ? "csell.step_chain" : "csell.block_chain", block_chain(f, are_few)});
-  work.push_back({"csell.entries", f.entries});
-  if (f.source == Source::raw) work.push_back({"csell.raw_entries", f.entries});
+  work.emplace_back(shares_values(f) ? Work::step_chain : Work::block_chain, block_chain(f, are_few));
+  work.emplace_back(Work::entries, f.entries);
+  if (f.source == Source::raw) work.emplace_back(Work::raw_entries, f.entries);
   if (has_mirrors_of(f)) {
-    work.push_back({"x.sectors", mirror_sectors(f)});  // which come from the same cache
-    work.push_back({f.block > 1 ? "csell.mirror_blocks" : "csell.mirrors", slots * groups});
+    work.emplace_back(CommonWork::x_sectors, mirror_sectors(f));  // which come from the same cache
+    work.emplace_back(f.block > 1 ? Work::mirror_blocks : Work::mirrors, slots * groups);
   }
   return work;
 }

@@ -11,6 +11,7 @@
 
 #include "falling_sort.hpp"
 #include "layouts/pkt/packets.hpp"
+#include "layouts/pkt/pkt_work.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #include "strategies/strategies.hpp"
 
@@ -203,9 +204,9 @@ PartPlan plan_packets(const PartMatrix& part, std::shared_ptr<const Packets> pac
   share_by_section(plan);
   plan.padding = slots_of(plan.info) - plan.info.nnz;
   plan.near_entries = plan.info.nnz;
-  plan.work = {{"pkt.multiplies", 1},
-               {"pkt.slots", slots_of(plan.info)},
-               {"pkt.chain", all.count() * choices->threads < busy_threads * device_of(options).multiprocessors
+  plan.work = {{Work::multiplies, 1},
+               {Work::slots, slots_of(plan.info)},
+               {Work::chain, all.count() * choices->threads < busy_threads * device_of(options).multiprocessors
                                  ? div_up(longest, loads_at_once)
                                  : 0}};
   plan.counters = {main_choice("packets", all.count()), main_choice("packet_rows", largest),

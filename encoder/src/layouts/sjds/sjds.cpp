@@ -257,7 +257,7 @@ Least least(const Survey& s) {
   const std::uint64_t bytes = nnz + (codes ? nnz / 2 : nnz * size_of(s.a.value_type()));
   // A piece has turns of 64 of 2,048 columns at least, of more than 32,768.
   constexpr std::uint64_t least_in_turns = 1024;
-  return {bytes, s.longest_row >= least_in_turns, {{"sjds.multiplies", 1}, {"sjds.plain_steps", steps}}};
+  return {bytes, s.longest_row >= least_in_turns, {{Work::multiplies, 1}, {Work::plain_steps, steps}}};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "layouts/layouts.hpp"
+#include "layouts/sjds/sjds_work.hpp"
 #include "spmvpack/container/layouts/sjds.hpp"
 #include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/launch_rules/sjds_kinds.hpp"
@@ -85,19 +86,19 @@ struct WorkFacts {
 };
 /// PartPlan::work, on a host. Plain slices are no `sjds.slices`: a unit of their own was fitted to take no time.
 inline std::vector<Counter> work_of(const WorkFacts& f) {
-  std::vector<Counter> work{{"sjds.multiplies", 1},
-                            {"sjds.slices", f.slices - f.kinds.plain_slices},
-                            {"sjds.windows", f.windows - f.kinds.windows},
-                            {"sjds.steps", f.steps - f.kinds.steps},
-                            {"sjds.plain_steps", f.kinds.plain_steps},
-                            {"sjds.run_steps", f.kinds.run_steps},
-                            {"sjds.column_steps", f.kinds.column_steps},
-                            {"sjds.group_steps", f.kinds.group_steps},
-                            {"sjds.tail", f.tail},
-                            {"sjds.listed", f.listed},
-                            {"sjds.scaled_rows", f.scaled_rows},
-                            {"sjds.pieces", f.pieces}};
-  if (f.decodes) work.push_back({"sjds.codes", f.windows + f.steps + f.tail});
+  std::vector<Counter> work{{Work::multiplies, 1},
+                            {Work::slices, f.slices - f.kinds.plain_slices},
+                            {Work::windows, f.windows - f.kinds.windows},
+                            {Work::steps, f.steps - f.kinds.steps},
+                            {Work::plain_steps, f.kinds.plain_steps},
+                            {Work::run_steps, f.kinds.run_steps},
+                            {Work::column_steps, f.kinds.column_steps},
+                            {Work::group_steps, f.kinds.group_steps},
+                            {Work::tail, f.tail},
+                            {Work::listed, f.listed},
+                            {Work::scaled_rows, f.scaled_rows},
+                            {Work::pieces, f.pieces}};
+  if (f.decodes) work.emplace_back(Work::codes, f.windows + f.steps + f.tail);
   return work;
 }
 
