@@ -109,6 +109,14 @@ constexpr decltype(auto) dispatch(ValueType type, F&& f) {
   detail::refuse_type();
 }
 
+/// Calls f with `value` as a std::integral_constant: with that of `values` which it is, or else with the last.
+template <auto first, auto... others, class Value, class F>
+constexpr decltype(auto) dispatch_constant(Value value, F&& f) {
+  if constexpr (sizeof...(others) != 0)
+    if (value != first) return dispatch_constant<others...>(value, f);
+  return f(std::integral_constant<Value, first>{});
+}
+
 /// Calls f(A{}, V{}) with the types of values and vectors. Error(errc::usage) if they are no pair.
 template <class F>
 decltype(auto) dispatch_types(ValueType values, ValueType vectors, F&& f) {

@@ -35,19 +35,8 @@ inline constexpr bool exists = source != Source::decimal || std::is_same_v<A, do
 /// Calls f with the source as a std::integral_constant.
 template <class F>
 constexpr decltype(auto) dispatch_source(Source source, F&& f) {
-  switch (source) {
-    case Source::raw:
-      return f(std::integral_constant<Source, Source::raw>{});
-    case Source::table:
-      return f(std::integral_constant<Source, Source::table>{});
-    case Source::window:
-      return f(std::integral_constant<Source, Source::window>{});
-    case Source::decimal:
-      return f(std::integral_constant<Source, Source::decimal>{});
-    case Source::single:
-      break;
-  }
-  return f(std::integral_constant<Source, Source::single>{});
+  static_assert(source_names.size() == 5, "a source is missing below");
+  return dispatch_constant<Source::raw, Source::table, Source::window, Source::decimal, Source::single>(source, f);
 }
 
 inline constexpr std::uint32_t lanes = 32, lane_entries = 8;  ///< of a chunk; consecutive entries of a lane

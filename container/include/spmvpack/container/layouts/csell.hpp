@@ -4,7 +4,6 @@
 /// The functions that decode it serve host and device alike; docs/FORMAT.md, section 7, has the tables.
 
 #include <array>
-#include <type_traits>
 
 #include "spmvpack/container/base/host_device.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
@@ -43,21 +42,9 @@ constexpr Source without_signs(Source source) noexcept { return source == Source
 /// Calls f with the source as a std::integral_constant.
 template <class F>
 constexpr decltype(auto) dispatch_source(Source source, F&& f) {
-  switch (source) {
-    case Source::raw:
-      return f(std::integral_constant<Source, Source::raw>{});
-    case Source::table:
-      return f(std::integral_constant<Source, Source::table>{});
-    case Source::step:
-      return f(std::integral_constant<Source, Source::step>{});
-    case Source::mirror:
-      return f(std::integral_constant<Source, Source::mirror>{});
-    case Source::skew:
-      return f(std::integral_constant<Source, Source::skew>{});
-    case Source::single:
-      break;
-  }
-  return f(std::integral_constant<Source, Source::single>{});
+  static_assert(source_names.size() == 6, "a source is missing below");
+  return dispatch_constant<Source::raw, Source::table, Source::step, Source::mirror, Source::skew, Source::single>(
+      source, f);
 }
 
 inline constexpr std::uint32_t lanes = 32;       ///< of a slice: block rows
