@@ -26,7 +26,6 @@
 #include "spmvpack/container/base/text.hpp"
 #include "spmvpack/encoder/profile_file.hpp"
 #include "spmvpack/encoder/x_traffic.hpp"
-#include "spmvpack/launch_rules/prefetch.hpp"
 
 namespace spmvpack::encoder {
 namespace {
@@ -239,10 +238,8 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
     bytes += passes * part.info.rows.count * size_of(part.info.value_type);
     passes = 2;
     for (const Counter& c : part.work) add(work, c.name, c.value);
-    const std::string_view layout = part.info.layout;
-    const bool fetches = launch_rules::prefetch::fetches(layout),
-               fits = part.device_bytes() <= launch_rules::prefetch::limit_of(layout);
-    if (fetches && !fits) add(work, fmt::format("{}.unfetched", layout), 1);
+    const bool fetches = part.fetch_limit != 0, fits = part.device_bytes() <= part.fetch_limit;
+    if (fetches && !fits) add(work, fmt::format("{}.unfetched", part.info.layout), 1);
     fetched = fetched && fetches && fits;
   }
   work[0].value = bytes;

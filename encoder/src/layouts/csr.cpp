@@ -8,6 +8,7 @@
 #include "spmvpack/launch_rules/csr.hpp"
 #include "spmvpack/launch_rules/device.hpp"
 #include "spmvpack/launch_rules/long_rows.hpp"
+#include "spmvpack/launch_rules/prefetch.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace csr_plans {
@@ -104,6 +105,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.info.params[param_longest_row] = a.longest_row(options.threads);
   add_sections(plan, sections);
   share_by_section(plan);
+  plan.fetch_limit = launch_rules::prefetch::csr_limit;
   plan.counters = {main_choice("row_ptr.bits", has_wide_pointers(plan.info) ? 64U : 32U)};
   plan.work = work(a, plan.info.params[param_longest_row], device_of(options));
   if (options.aim.target == Target::host) {

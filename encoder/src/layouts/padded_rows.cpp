@@ -5,6 +5,7 @@
 #include "falling_sort.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/launch_rules/host_tasks.hpp"
+#include "spmvpack/launch_rules/prefetch.hpp"
 
 namespace spmvpack::encoder::layouts {
 
@@ -55,6 +56,7 @@ SlotFacts describe_slots(PartPlan& plan, const CsrView& a, std::uint64_t slots, 
                          const Device& device) {
   const std::uint64_t longest = a.longest_row(1);
   plan.padding = slots - a.nnz();
+  plan.fetch_limit = launch_rules::prefetch::usual_limit;
   share_by_section(plan);
   return {.slots = slots,
           .rows = a.rows(),

@@ -27,10 +27,10 @@ DeviceBytes bytes_of(std::span<const T> array) {
 class Prefetch {
  public:
   /// For a grid of so many blocks, of a multiply of the part. `first`, `second`: what it reads of the matrix besides
-  /// what its threads begin with. V: the type of vectors.
+  /// what its threads begin with, which is fetched up to `limit` bytes. V: the type of vectors.
   template <class V>
   static Prefetch of(unsigned blocks, const MultiplyCall& call, const PartView& part, DeviceBytes first,
-                     DeviceBytes second = {}) {
+                     DeviceBytes second = {}, std::uint64_t limit = launch_rules::prefetch::usual_limit) {
     Prefetch fetch;
     const std::uint64_t bytes = first.count + second.count;
     if (blocks == 0 || bytes > launch_rules::prefetch::limit_with_x) return fetch;
@@ -38,7 +38,7 @@ class Prefetch {
     if (x_bytes <= launch_rules::prefetch::most_bytes_of_x &&
         part.cols() / launch_rules::prefetch::most_columns_of_entry <= part.info().nnz)
       fetch.shares_[0] = shares_of({call.columns.x, x_bytes}, blocks);
-    if (bytes > launch_rules::prefetch::limit_of(part.info().layout)) return fetch;
+    if (bytes > limit) return fetch;
     fetch.shares_[1] = shares_of(first, blocks);
     fetch.shares_[2] = shares_of(second, blocks);
     return fetch;

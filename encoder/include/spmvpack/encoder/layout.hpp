@@ -121,6 +121,9 @@ struct PartPlan {
   std::uint64_t near_entries = 0;
   /// Whether a GPU's kernel keeps chunks in shared memory, and leaves less for x: XCaches::chunk_bytes.
   bool in_chunks = false;
+  /// Up to how many device bytes of the part a GPU's kernel fetches ahead, as launch_rules/prefetch.hpp has it; 0: the
+  /// layout's kernels do not.
+  std::uint64_t fetch_limit = 0;
   /// What one multiply does besides moving bytes and gathering x, in units that the time model prices
   /// (time_model.hpp), such as {"ccoo.slots", 8192}.
   std::vector<Counter> work;

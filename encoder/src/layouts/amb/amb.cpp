@@ -9,6 +9,7 @@
 #include "layouts/amb/chunks.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/encoder/survey.hpp"
+#include "spmvpack/launch_rules/prefetch.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace amb_plans {
@@ -218,6 +219,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.info.counts[section_empty_rows] = blocked.empty.size();
   plan.info.counts[section_stored_zeros] = blocked.zeros.size();
   plan.padding = steps * cut.chunk_rows * block - a.nnz();
+  plan.fetch_limit = launch_rules::prefetch::usual_limit;
   plan.fill_reads_x = blocks.at(block - 1) * block > a.nnz();
   plan.work = work_of(facts_of(blocked, a, steps));
   plan.counters = counters_of(blocked, facts);

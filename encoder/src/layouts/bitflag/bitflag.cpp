@@ -13,6 +13,7 @@
 #include "spmvpack/encoder/survey.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 #include "spmvpack/encoding_rules/bitflag.hpp"
+#include "spmvpack/launch_rules/prefetch.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace bitflag_plans {
@@ -205,6 +206,7 @@ class BitflagPlanner {
     plan.padding = out_.chunks.padding;
     plan.near_entries = out_.segments != 1 ? a_.nnz() : out_.hot.entries;
     plan.in_chunks = true;
+    plan.fetch_limit = launch_rules::prefetch::usual_limit;
     const std::uint64_t headers = (count + 1) * sizeof(Chunk);
     plan.byte_shares = {{"chunks", headers},
                         {"flags", out_.chunks.units * unit - out_.chunks.column_bytes - out_.chunks.value_bytes -

@@ -14,6 +14,7 @@
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/encoder/survey.hpp"
 #include "spmvpack/encoder/value_table.hpp"
+#include "spmvpack/launch_rules/prefetch.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace ccoo_plans {
@@ -222,6 +223,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   const auto chunked = std::make_shared<const ChunkedPart>(part, options);
   PartPlan plan = begin_plan(layout, part);
   plan.in_chunks = true;
+  plan.fetch_limit = launch_rules::prefetch::usual_limit;
   chunked->describe(plan, part.a, device_of(options), options.threads);
   for (const SectionShape& map : plan.sections) plan.byte_shares.emplace_back(map.name, map.raw_bytes());
   for (std::size_t i = 0; i < sections.size(); ++i) {

@@ -12,6 +12,7 @@
 #include "spmvpack/encoder/survey.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 #include "spmvpack/launch_rules/csell_windows.hpp"
+#include "spmvpack/launch_rules/prefetch.hpp"
 
 namespace spmvpack::encoder::layouts {
 namespace csell_plans {
@@ -133,6 +134,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   CsellPlanner planner(part, options);
   PartPlan plan = begin_plan(layout, part);
   planner.describe(plan);
+  plan.fetch_limit = launch_rules::prefetch::usual_limit;
   const auto slices = std::make_shared<const Slices>(planner.take());
   add_sections(plan, std::span(sections).first(slices->mirrors ? 6 : 5));
   share_by_section(plan);

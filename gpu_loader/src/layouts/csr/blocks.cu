@@ -234,7 +234,7 @@ void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const
     const RowMap map{call.row_list};
     const unsigned grid = blocks_for(blocks.count, 1);
     const Prefetch fetch = Prefetch::of<V>(grid, call, part, bytes_of(part.get<std::uint32_t>("col_idx")),
-                                           bytes_of(part.get<A>("values")));
+                                           bytes_of(part.get<A>("values")), launch_rules::prefetch::csr_limit);
     if (blocks.count == a.rows)
       launch(ipcsr_single_rows_kernel<A, V, P>, grid, threads, call.stream, a, alpha, x, beta, y, map, fetch);
     else

@@ -74,7 +74,7 @@ void launch_rows(const PartView& part, const Arrays<A, P>& a, const MultiplyCall
            static_cast<const V*>(call.columns.x), device_scalar<V>(call.beta), static_cast<V*>(call.columns.y),
            RowMap{call.row_list},
            Prefetch::of<V>(blocks, call, part, bytes_of(part.get<std::uint32_t>("col_idx")),
-                           bytes_of(part.get<A>("values"))));
+                           bytes_of(part.get<A>("values")), launch_rules::prefetch::csr_limit));
   };
   if constexpr (Lanes == 1) {
     if (call.device.multiprocessor_threads == 2 * tuning::csr_scalar_threads)

@@ -1,10 +1,7 @@
 #pragma once
 // What blocks of a GPU's kernels fetch ahead of small matrices, as they begin.
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
-#include <string_view>
 
 namespace spmvpack::launch_rules::prefetch {
 
@@ -32,13 +29,5 @@ constexpr Shares shares_of(std::uint64_t address, std::uint64_t bytes, unsigned 
   const auto units = static_cast<std::uint32_t>((address % Shares::unit + bytes) / Shares::unit);
   return {address - address % Shares::unit, units, (units + blocks - 1) / blocks};
 }
-
-/// The layouts whose kernels fetch ahead.
-inline constexpr std::array<std::string_view, 9> layouts{"csr",  "ell", "ellpack_r", "sell",   "pjds",
-                                                         "ccoo", "amb", "csell",     "bitflag"};
-constexpr bool fetches(std::string_view layout) {
-  return std::find(layouts.begin(), layouts.end(), layout) != layouts.end();
-}
-constexpr std::uint64_t limit_of(std::string_view layout) { return layout == "csr" ? csr_limit : usual_limit; }
 
 }  // namespace spmvpack::launch_rules::prefetch
