@@ -7,6 +7,7 @@
 #include "bench/scratch.hpp"
 #include "bench/sectors.hpp"
 #include "spmvpack/container/base/text.hpp"
+#include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/encoder/encode.hpp"
 
 namespace spmvpack::bench {
@@ -162,8 +163,7 @@ void measure(MatrixResult& result, Machine& machine, const Speeds& speeds, const
   result.nnz = a.nnz();
   result.value_type = a.value_type();
   result.vector_type = options.vectors.value_or(a.value_type());
-  const std::uint64_t pointer = a.nnz() >> 31U == 0 ? 4 : 8;
-  result.csr_bytes = (a.rows() + 1) * pointer + a.nnz() * (4 + size_of(a.value_type()));
+  result.csr_bytes = layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
   const auto x_pieces = [&](std::uint64_t bytes) {
     return distinct_x_pieces(a, result.vector_type, bytes, rows_per_block, options.load.threads);
   };
