@@ -5,6 +5,7 @@
 #include "kernels/balanced.cuh"
 #include "kernels/vectors.hpp"
 #include "layouts/coo/kernels.hpp"
+#include "layouts/layout.hpp"
 #include "spmvpack/container/layouts/coo.hpp"
 #include "spmvpack/container/layouts/coo_check.hpp"
 

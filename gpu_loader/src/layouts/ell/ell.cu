@@ -2,6 +2,7 @@
 
 #include "kernels/padded_rows.cuh"
 #include "layouts/ell/kernels.hpp"
+#include "layouts/layout.hpp"
 #include "spmvpack/container/layouts/ell.hpp"
 
 namespace spmvpack::gpu_loader::layouts {

@@ -1,6 +1,7 @@
 // Layout `ellpack_r` on the GPU: listing 1 of Kreutzer et al.
 
 #include "kernels/padded_rows.cuh"
+#include "layouts/layout.hpp"
 #include "spmvpack/container/layouts/ellpack_r.hpp"
 
 namespace spmvpack::gpu_loader::layouts {

@@ -1,6 +1,7 @@
 // Layout `pjds` on the GPU: listing 2 of Kreutzer et al.
 
 #include "kernels/padded_rows.cuh"
+#include "layouts/layout.hpp"
 #include "spmvpack/container/layouts/pjds.hpp"
 #include "spmvpack/container/layouts/pjds_check.hpp"
 

@@ -1,6 +1,7 @@
 // Layout `sell` on the GPU.
 
 #include "kernels/padded_rows.cuh"
+#include "layouts/layout.hpp"
 #include "spmvpack/container/layouts/sell.hpp"
 #include "spmvpack/container/layouts/sell_check.hpp"
 
