@@ -100,6 +100,53 @@ __device__ V sum_of_chunk(const V (&v)[groups]) {
   return total;
 }
 
+/// The row that a chunk is at, and what has been added up of it.
+template <class V>
+struct OpenRow {
+  std::uint64_t chunk;
+  std::uint32_t first_row;  ///< of the chunk
+  bool continues;           ///< the first row goes on from the previous chunk
+  std::uint32_t row = first_row;
+  V sum = 0;
+
+  [[nodiscard]] __device__ bool is_continued() const { return continues && row == first_row; }
+  __device__ void finish(const RowSums<V>& to) const {
+    if (lane_id() != 0) return;
+    if (is_continued())
+      to.first[chunk] = sum;
+    else
+      to.put(row, sum);
+  }
+};
+
+/// Adds the products of a chunk of several rows to their sums, group by group, and finishes all rows but the last.
+template <class V>
+__device__ void add_groups(const std::uint32_t (&row)[groups], V (&product)[groups], unsigned entries, OpenRow<V>& open,
+                           const RowSums<V>& to) {
+  const unsigned lane = lane_id();
+  unsigned heads[groups];  // the lanes of each group that start a segment
+  segment_sums(row, product, heads, entries);
+#pragma unroll
+  for (int g = 0; g < groups; ++g) {
+    if (heads[g] == 0) break;  // past the end of the last chunk; uniform across lanes
+    const unsigned last_head = 31U - static_cast<unsigned>(__clz(static_cast<int>(heads[g])));
+    const std::uint32_t left_row = __shfl_sync(full_warp, row[g], 0);
+    const V left_sum = __shfl_sync(full_warp, product[g], 0);
+    if (left_row == open.row) {
+      open.sum = open.sum + left_sum;
+    } else {
+      open.finish(to);
+      open.row = left_row;
+      open.sum = left_sum;
+    }
+    if (last_head == 0) continue;
+    open.finish(to);
+    if (lane != 0 && lane != last_head && (heads[g] >> lane & 1U) != 0) to.put(row[g], product[g]);
+    open.row = __shfl_sync(full_warp, row[g], static_cast<int>(last_head));
+    open.sum = __shfl_sync(full_warp, product[g], static_cast<int>(last_head));
+  }
+}
+
 /// A chunk by a warp. `beta` is that of rows without entries; the target's is that of sums.
 template <class A, class V, class Rows>
 __device__ void chunk(const Rows& rows, std::uint64_t c, const std::uint32_t* __restrict__ col_idx,
@@ -142,51 +189,21 @@ __device__ void chunk(const Rows& rows, std::uint64_t c, const std::uint32_t* __
       __syncwarp();  // before sums are added to them
     }
   }
-  const bool continues = of.before == first_row;
-  std::uint32_t open_row = first_row;
-  V open_sum = 0;
-  const auto finish_open = [&] {
-    if (lane != 0) return;
-    if (continues && open_row == first_row)
-      to.first[c] = open_sum;
-    else
-      to.put(open_row, open_sum);
-  };
-  if (first_row == last_row && end - begin == chunk_entries) {
-    open_sum = sum_of_chunk(product);
-  } else {
-    unsigned heads[groups];  // the lanes of each group that start a segment
-    segment_sums(of.row, product, heads, static_cast<unsigned>(end - begin));
-#pragma unroll
-    for (int g = 0; g < groups; ++g) {
-      if (heads[g] == 0) break;  // past the end of the last chunk; uniform across lanes
-      const unsigned last_head = 31U - static_cast<unsigned>(__clz(static_cast<int>(heads[g])));
-      const std::uint32_t left_row = __shfl_sync(full_warp, of.row[g], 0);
-      const V left_sum = __shfl_sync(full_warp, product[g], 0);
-      if (left_row == open_row) {
-        open_sum = open_sum + left_sum;
-      } else {
-        finish_open();
-        open_row = left_row;
-        open_sum = left_sum;
-      }
-      if (last_head == 0) continue;
-      finish_open();
-      if (lane != 0 && lane != last_head && (heads[g] >> lane & 1U) != 0) to.put(of.row[g], product[g]);
-      open_row = __shfl_sync(full_warp, of.row[g], static_cast<int>(last_head));
-      open_sum = __shfl_sync(full_warp, product[g], static_cast<int>(last_head));
-    }
-  }
+  OpenRow<V> open{c, first_row, of.before == first_row};
+  if (first_row == last_row && end - begin == chunk_entries)
+    open.sum = sum_of_chunk(product);
+  else
+    add_groups(of.row, product, static_cast<unsigned>(end - begin), open, to);
   // A row that fills the chunk and is shared on both sides leaves its sum in `first`.
-  if (of.after == open_row && !(continues && open_row == first_row)) {
-    if (lane == 0) to.last[c] = open_sum;
+  if (of.after == open.row && !open.is_continued()) {
+    if (lane == 0) to.last[c] = open.sum;
   } else {
-    finish_open();
+    open.finish(to);
   }
   if constexpr (Rows::Ends::in_workspace) {
     if (lane == 0) {
       rows.ends.first[c] = first_row;
-      rows.ends.last[c] = open_row;
+      rows.ends.last[c] = open.row;
     }
   }
 }

@@ -152,9 +152,16 @@ __device__ __forceinline__ void load_groups(const Walk& walk, std::uint32_t g, s
   }
 }
 
+/// A lane's entry in step `step` of the group that is number `group` of those that are loaded. There are `before`
+/// entries, in all lanes, between the origin of its StepBatch and the step, which has n; it is number `rank` of them.
+struct StepEntry {
+  int group, step;
+  std::uint32_t before, n, rank;
+};
+
 /// Steps of the groups that are loaded: P::batch from step `begin` on. Neither ids nor `of_group` are members, of this
 /// or of another structure: nvcc then computes addresses another way, with other registers and spills.
-template <class P, class V, class Table, int steps_of_batch>
+template <class P, class V, int steps_of_batch>
 struct StepBatch {
   const LaneGroup (&group)[P::depth];
   int begin;
@@ -181,22 +188,10 @@ struct StepBatch {
     for (int k = origin(0); k < 0; ++k) n += entries(k);
     return n;
   }
-  /// Value e of the lane's block in step i, before which there are `before` entries: number `rank` of the step's n.
-  [[nodiscard]] __device__ __forceinline__ V value(int i, int e, std::uint32_t before, std::uint32_t n,
-                                                   std::uint32_t rank, const LaneIds<P>& ids,
-                                                   const Table* const (&of_group)[P::depth], const Table* values,
-                                                   V single, ReadOnce once) const {
-    const int d = (begin + i) / P::steps, k = (begin + i) % P::steps;
-    if constexpr (P::raw) {
-      return static_cast<V>(once((P::scan ? of_group[d] : values) + (before * P::block_values + e * n + rank)));
-    } else if constexpr (P::source == Source::table) {
-      const std::uint32_t pair = k < 2 ? ids[d][e].x : ids[d][e].y;
-      return static_cast<V>(values[k % 2 == 0 ? pair & 0xFFFF : pair >> 16]);
-    } else if constexpr (P::source == Source::step) {
-      return static_cast<V>(__ldg(of_group[d] + (k * P::block_values + e)));
-    } else {
-      return single;
-    }
+  /// Entry of step i, before which there are `before` entries: number `rank` of the step's n.
+  [[nodiscard]] __device__ __forceinline__ StepEntry entry(int i, std::uint32_t before, std::uint32_t n,
+                                                           std::uint32_t rank) const {
+    return {(begin + i) / P::steps, (begin + i) % P::steps, before, n, rank};
   }
   /// Which lanes have the steps.
   struct Shape {
@@ -232,8 +227,8 @@ struct StepBatch {
           [&](int i) { return column(i); },
           [&](int i, int e) {
             const int since = origin(i) < 0 ? i : i - origin(i);
-            return value(*this, i, e, (origin(i) < 0 ? before_batch : 0) + static_cast<std::uint32_t>(since) * lanes,
-                         lanes, lane);
+            const std::uint32_t before = (origin(i) < 0 ? before_batch : 0) + static_cast<std::uint32_t>(since) * lanes;
+            return value(entry(i, before, lanes, lane), e);
           });
     });
   }
@@ -250,9 +245,41 @@ struct StepBatch {
     add_steps<steps_of_batch, P::block, P::late>(
         x, sum, [&](int i) { return (mask(i) >> lane & 1U) != 0; }, [&](int i) { return column(i); },
         [&](int i, int e) {
-          return value(*this, i, e, before[i], entries(i), static_cast<std::uint32_t>(__popc(mask(i) & below)));
+          return value(entry(i, before[i], entries(i), static_cast<std::uint32_t>(__popc(mask(i) & below))), e);
         });
     return before[steps_of_batch - 1] + entries(steps_of_batch - 1);
+  }
+};
+
+/// What the values of groups are counted from as a warp goes through them: of raw ones, the first that is not passed
+/// (running), or that of the 32 groups that are scanned; of the other sources it stays.
+template <class P, class Walk, class Table>
+struct ValueCursor {
+  const Walk& walk;
+  std::uint32_t lane;
+  const Table* values;
+  std::uint32_t scanned = 0, before_group = 0;  ///< groups that have been; entries_before() of the last 32
+
+  /// On to what follows so many entries.
+  __device__ __forceinline__ void pass(std::uint32_t entries) {
+    if constexpr (P::running) values += entries * P::block_values;
+  }
+  /// The groups [begin, end), which are other warps'.
+  __device__ __forceinline__ void pass_groups(std::uint32_t begin, std::uint32_t end) {
+    if constexpr (P::running) {
+      if (begin != end) pass(entries_of(walk, begin, end));
+    }
+  }
+  /// On to the 32 groups of which g is one, and to where their values begin.
+  __device__ __forceinline__ void reach(std::uint32_t g) {
+    if constexpr (P::scan) {
+      if (g < scanned) return;
+      if (scanned != 0)
+        values += __shfl_sync(~0U, before_group + entries_of(__ldg(walk.header(scanned - 32 + lane) + 1)), 31) *
+                  P::block_values;
+      before_group = entries_before(walk, scanned, lane);
+      scanned += 32;
+    }
   }
 };
 
@@ -266,32 +293,32 @@ __device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t 
   const std::uint32_t lane = threadIdx.x % 32, below = (1U << lane) - 1;
   V single = 0;
   if constexpr (P::source == Source::single) single = static_cast<V>(__ldg(values));
-  if constexpr (P::running) {
-    if (first != 0) values += entries_of(walk, 0, first) * P::block_values;
-  }
-  std::uint32_t scanned = 0, before_group = 0;  // groups that have been; entries_before() of the last 32
+  ValueCursor<P, Walk, Table> at{walk, lane, values};
+  at.pass_groups(0, first);
   for (std::uint32_t g = first; g < walk.groups; g += P::depth * every) {
-    if constexpr (P::scan) {
-      if (g >= scanned) {  // on to the next 32 groups, and to where their values begin
-        if (scanned != 0)
-          values += __shfl_sync(~0U, before_group + entries_of(__ldg(walk.header(scanned - 32 + lane) + 1)), 31) *
-                    P::block_values;
-        before_group = entries_before(walk, scanned, lane);
-        scanned += 32;
-      }
-    }
+    at.reach(g);
     LaneGroup group[P::depth];
     LaneIds<P> ids;
     const Table* of_group[P::depth];
-    load_groups<P>(walk, g, every, lane, row, values, before_group, once, group, ids, of_group);
-    const auto value = [&](const auto& of_batch, int i, int e, std::uint32_t before, std::uint32_t n,
-                           std::uint32_t rank) {
-      return of_batch.value(i, e, before, n, rank, ids, of_group, values, single, once);
+    load_groups<P>(walk, g, every, lane, row, at.values, at.before_group, once, group, ids, of_group);
+    const auto value = [&](const StepEntry& entry, int e) -> V {
+      const int d = entry.group, k = entry.step;
+      if constexpr (P::raw) {
+        return static_cast<V>(
+            once((P::scan ? of_group[d] : at.values) + (entry.before * P::block_values + e * entry.n + entry.rank)));
+      } else if constexpr (P::source == Source::table) {
+        const std::uint32_t pair = k < 2 ? ids[d][e].x : ids[d][e].y;
+        return static_cast<V>(at.values[k % 2 == 0 ? pair & 0xFFFF : pair >> 16]);
+      } else if constexpr (P::source == Source::step) {
+        return static_cast<V>(__ldg(of_group[d] + (k * P::block_values + e)));
+      } else {
+        return single;
+      }
     };
     if constexpr (P::in_turn) {
 #pragma unroll 1
       for (int left = P::steps; left > 0 && group[0].mask[0] != 0; left -= P::batch) {
-        const StepBatch<P, V, Table, P::batch> batch{group, 0, lane, below};
+        const StepBatch<P, V, P::batch> batch{group, 0, lane, below};
         const auto shape = batch.shape();
         std::uint32_t entries = shape.n * lanes;
         if (shape.uneven <= 1) {
@@ -301,33 +328,31 @@ __device__ void slice_sums(const Walk& walk, std::uint32_t first, std::uint32_t 
           seen |= batch.any();
           entries = batch.add_uneven(0, x, sum, value);
         }
-        (P::scan ? of_group[0] : values) += entries * P::block_values;
+        if constexpr (P::scan) of_group[0] += entries * P::block_values;
+        at.pass(entries);
         group[0].template drop_first<P::batch>();
       }
     } else {
 #pragma unroll
       for (int begin = 0; begin < P::depth * P::steps; begin += P::batch) {
-        const StepBatch<P, V, Table, P::batch> batch{group, begin, lane, below};
+        const StepBatch<P, V, P::batch> batch{group, begin, lane, below};
         if (begin != 0 && batch.mask(0) == 0) continue;
         const auto shape = batch.shape();
         if (shape.uneven <= 1) {
           seen = ~0U;
           batch.add_full(shape.n, batch.before(), x, sum, value);
-          if constexpr (P::running) values += shape.n * (lanes * P::block_values);
+          at.pass(shape.n * lanes);
           continue;
         }
         seen |= batch.any();
 #pragma unroll
         for (int part = 0; part < P::batch; part += P::uneven_batch) {
-          const StepBatch<P, V, Table, P::uneven_batch> some{group, begin + part, lane, below};
-          const std::uint32_t entries = some.add_uneven(some.before(), x, sum, value);
-          if constexpr (P::running) values += entries * P::block_values;
+          const StepBatch<P, V, P::uneven_batch> some{group, begin + part, lane, below};
+          at.pass(some.add_uneven(some.before(), x, sum, value));
         }
       }
     }
-    if constexpr (P::running) {
-      if (every != 1) values += entries_of(walk, g + 1, g + every) * P::block_values;
-    }
+    at.pass_groups(g + 1, g + every);
   }
 }
 

@@ -41,6 +41,35 @@ struct Tiles {
   Tile single;  ///< the tile if it is one: with few slices no block waits for it
 };
 
+/// Of the slices [begin, end) of a tile, or of a part without tiles, those of team number `mine` of `teams`, by turns.
+struct Share {
+  std::uint32_t tile, begin, end, mine, teams;
+};
+
+/// The shares of a team: in each piece of a tile that its block takes; or one of all slices, if no tile is cut.
+struct TileWalk {
+  Tiles tiles;
+  std::uint32_t tile_slices, slices;  ///< slices: of the part
+  std::uint32_t team, teams;          ///< the team's number, and how many its block has
+
+  [[nodiscard]] __device__ bool is_cut() const { return tiles.count != 1; }
+  /// The block's first piece, and the end of all.
+  [[nodiscard]] __device__ std::uint32_t begin() const { return is_cut() ? blockIdx.x : 0; }
+  [[nodiscard]] __device__ std::uint32_t end() const { return tiles.count * tiles.pieces; }
+  [[nodiscard]] __device__ Share whole() const {
+    const std::uint32_t all = gridDim.x * teams;
+    return {0, 0, slices, blockIdx.x * teams + team, all};
+  }
+  [[nodiscard]] __device__ Share operator[](std::uint32_t piece) const {
+    const Share one = whole();
+    const std::uint32_t tile = is_cut() ? piece / tiles.pieces : 0, in_tile = piece - tile * tiles.pieces;
+    const std::uint32_t begin = is_cut() ? tile * tile_slices + in_tile * tiles.piece_slices : 0;
+    const std::uint32_t tile_end = min(slices, (tile + 1) * tile_slices);
+    const std::uint32_t end = is_cut() ? min(tile_end, begin + tiles.piece_slices) : slices;
+    return {tile, begin, end, is_cut() ? team : one.mine, is_cut() ? teams : one.teams};
+  }
+};
+
 /// One slice, by a team of v.sums warps.
 template <class K, class A, class V, class Walk, class Table>
 __device__ void multiply_slice(const View<A>& v, std::uint32_t s, const Slice& slice, std::uint32_t id_bytes,
@@ -137,14 +166,12 @@ __global__ void __launch_bounds__(K::policy.threads, tuning::bound_blocks(K::pol
   if constexpr (tuning::fetches_ahead(K::size, K::block)) prefetch(V{1});
   const Team team(v.sums);
   const std::uint32_t teams = blockDim.x / 32 >> Team::shift(v.sums);
-  // Of the slices [begin, end) those of team number `mine` of `all`, by turns. Headers are loaded ahead; that of the
-  // first slice may be on its way.
-  const auto each = [&](std::uint32_t begin, std::uint32_t end, std::uint32_t mine, std::uint32_t all,
-                        std::uint32_t id_bytes, const auto* values, const auto&... first) {
-    Slice next = load_slice(v.slices, begin + mine, end, first...);
-    for (std::uint32_t s = begin + mine; s < end; s += all) {
+  // The slices of a share. Headers are loaded ahead; that of the first slice may be on its way.
+  const auto each = [&](const Share& share, std::uint32_t id_bytes, const auto* values, const auto&... first) {
+    Slice next = load_slice(v.slices, share.begin + share.mine, share.end, first...);
+    for (std::uint32_t s = share.begin + share.mine; s < share.end; s += share.teams) {
       const Slice slice = next;
-      next = load_slice(v.slices, s + all, end);
+      next = load_slice(v.slices, s + share.teams, share.end);
       if (tuning::is_pattern_size(K::size) || slice.is_pattern())
         multiply_slice<K, A, V, PatternWalk>(v, s, slice, id_bytes, team, values, operands, partial);
       else if constexpr (!tuning::is_pattern_size(K::size)) {
@@ -155,47 +182,41 @@ __global__ void __launch_bounds__(K::policy.threads, tuning::bound_blocks(K::pol
       }
     }
   };
-  const auto count = static_cast<std::uint32_t>(v.slice_count), all_teams = gridDim.x * teams,
-             block_team = blockIdx.x * teams + team.number;
-  if constexpr (K::source == Source::table) {
+  const TileWalk walk{tiles, v.tile_slices, static_cast<std::uint32_t>(v.slice_count), team.number, teams};
+  if constexpr (K::source != Source::table) {
+    each(walk.whole(), 0, v.values);
+  } else {
     V* const table = reinterpret_cast<V*>(shared_bytes);
-    std::uint32_t loaded = ~0U;  // the tile whose table is in shared memory
-    const bool one = tiles.count == 1;
-    for (std::uint32_t piece = one ? 0 : blockIdx.x; piece < tiles.count * tiles.pieces; piece += gridDim.x) {
-      const std::uint32_t t = one ? 0 : piece / tiles.pieces, in_tile = piece - t * tiles.pieces;
-      const std::uint32_t begin = one ? 0 : t * v.tile_slices + in_tile * tiles.piece_slices;
-      const std::uint32_t tile_end = min(count, (t + 1) * v.tile_slices);
-      const std::uint32_t end = one ? count : min(tile_end, begin + tiles.piece_slices);
-      const std::uint32_t mine = one ? block_team : team.number, all = one ? all_teams : teams;
+    std::uint32_t in_shared = ~0U;  // the tile whose table is there
+    for (std::uint32_t piece = walk.begin(); piece < walk.end(); piece += gridDim.x) {
+      const Share share = walk[piece];
       if constexpr (K::size == Size::few) {
         // The header of the first slice is on its way with the one table, not behind it. Where slices are many, it
         // would take registers of the loop over groups: 7-point-local 77 us instead of 62 (H200).
-        const Slice slice = load_slice(v.slices, begin + mine, end);
+        const Slice slice = load_slice(v.slices, share.begin + share.mine, share.end);
         if (staged == 0) {
-          each(begin, end, mine, all, tiles.single.id_bytes(), v.values, slice);
+          each(share, tiles.single.id_bytes(), v.values, slice);
         } else {
           stage(v.values, tiles.single.count, table);
           __syncthreads();
-          each(begin, end, mine, all, tiles.single.id_bytes(), static_cast<const V*>(table), slice);
+          each(share, tiles.single.id_bytes(), static_cast<const V*>(table), slice);
         }
       } else {
-        const Tile tile = v.tiles[t];
+        const Tile tile = v.tiles[share.tile];
         if (staged == 0) {
-          each(begin, end, mine, all, tile.id_bytes(), v.values + tile.begin);
+          each(share, tile.id_bytes(), v.values + tile.begin);
         } else {
-          if (t != loaded) {
+          if (share.tile != in_shared) {
             __syncthreads();
             stage(v.values + tile.begin, tile.count, table);
-            loaded = t;
+            in_shared = share.tile;
             __syncthreads();
           }
-          each(begin, end, mine, all, tile.id_bytes(), static_cast<const V*>(table));
+          each(share, tile.id_bytes(), static_cast<const V*>(table));
         }
       }
-      if (one) break;
+      if (!walk.is_cut()) break;
     }
-  } else {
-    each(0, count, block_team, all_teams, 0, v.values);
   }
 }
 
@@ -304,16 +325,8 @@ void launch_blocks(const DevicePart& part, const MultiplyCall& call) {
 template <Source source>
 void multiply_source(const DevicePart& part, const MultiplyCall& call) {
   dispatch_types(part.view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
-    switch (part.view.info().params[param_block]) {
-      case 1:
-        return launch_blocks<source, 1, A, V>(part, call);
-      case 2:
-        return launch_blocks<source, 2, A, V>(part, call);
-      case 3:
-        return launch_blocks<source, 3, A, V>(part, call);
-      default:
-        return launch_blocks<source, 4, A, V>(part, call);
-    }
+    dispatch_constant<1, 2, 3, 4>(static_cast<int>(part.view.info().params[param_block]),
+                                  [&](auto block) { launch_blocks<source, block(), A, V>(part, call); });
   });
 }
 

@@ -15,24 +15,13 @@ void reserve_tables() {
   }
 }
 
-template <class A, class V>
-void reserve_tables(std::uint64_t block) {
-  switch (block) {
-    case 1:
-      return reserve_tables<1, A, V>();
-    case 2:
-      return reserve_tables<2, A, V>();
-    case 3:
-      return reserve_tables<3, A, V>();
-    default:
-      return reserve_tables<4, A, V>();
-  }
-}
-
 }  // namespace
 
 void reserve_tables(const PartInfo& part) {
-  each_pair_of(part.value_type, [&]<class A, class V>(A, V) { reserve_tables<A, V>(part.params[param_block]); });
+  each_pair_of(part.value_type, [&]<class A, class V>(A, V) {
+    dispatch_constant<1, 2, 3, 4>(static_cast<int>(part.params[param_block]),
+                                  [](auto block) { reserve_tables<block(), A, V>(); });
+  });
 }
 
 template void multiply_source<Source::table>(const DevicePart&, const MultiplyCall&);
