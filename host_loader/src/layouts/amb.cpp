@@ -1,9 +1,7 @@
 #include "spmvpack/container/layouts/amb.hpp"
 
-#include <array>
-#include <utility>
-
 #include "kernels.hpp"
+#include "layouts/compiled.hpp"
 #include "spmvpack/container/base/array.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/launch_rules/host_tasks.hpp"
@@ -52,25 +50,6 @@ SPMVPACK_INLINE void chunks(Chunks<A> c, Operands<V> operands, V* partial, std::
   }
 }
 
-template <int block, class A, class V>
-SPMVPACK_TARGET_V3 void chunks_v3(Chunks<A> c, Operands<V> operands, V* partial, std::uint64_t begin,
-                                  std::uint64_t end) {
-  chunks<block>(c, operands, partial, begin, end);
-}
-template <int block, class A, class V>
-void chunks_generic(Chunks<A> c, Operands<V> operands, V* partial, std::uint64_t begin, std::uint64_t end) {
-  chunks<block>(c, operands, partial, begin, end);
-}
-
-template <class A, class V>
-using Kernel = void (*)(Chunks<A>, Operands<V>, V*, std::uint64_t, std::uint64_t);
-
-template <class A, class V, int... blocks>
-Kernel<A, V> kernel_of(std::uint64_t block, std::integer_sequence<int, blocks...> /*sizes*/) {
-  constexpr std::array v3{&chunks_v3<blocks + 1, A, V>...}, generic{&chunks_generic<blocks + 1, A, V>...};
-  return use_v3() ? v3.at(block - 1) : generic.at(block - 1);
-}
-
 template <class A, class V>
 void multiply_amb(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
   using namespace spmvpack::layouts::amb;
@@ -84,7 +63,8 @@ void multiply_amb(const PartView& part, const LayoutState* /*state*/, const Oper
                     params[param_segment_cols],
                     params[param_chunk_rows]};
   Array<V> partial(shared.size());
-  const Kernel<A, V> kernel = kernel_of<A, V>(params[param_block], std::make_integer_sequence<int, max_block>{});
+  const auto kernel = dispatch_constant<1, 2, 3, 4, 5, 6, 7, 8>(
+      static_cast<int>(params[param_block]), [](auto block) { return best_of<chunks<block(), A, V>>(); });
   parallel_pieces(chunks_of(part.info()), launch_rules::host_tasks::amb_chunks, threads,
                   [&](std::uint64_t begin, std::uint64_t end) { kernel(c, operands, partial.data(), begin, end); });
   parallel_pieces(shared.size(), rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "kernels.hpp"
+#include "layouts/compiled.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/ccoo_entries.hpp"
 
@@ -201,9 +202,11 @@ SPMVPACK_INLINE void chunk(const View<A>& v, std::uint64_t c, std::uint32_t slot
   carries.shared[c] = static_cast<std::uint8_t>((goes_on ? goes_on_bit : 0) | (starts ? starts_bit : 0));
 }
 
-template <Padding padding, class A, class V>
-SPMVPACK_INLINE void chunks(const View<A>& v, std::uint32_t slots, std::uint64_t rows, std::uint64_t begin,
-                            std::uint64_t end, Operands<V> to, Carries<V>& carries) {
+/// `K`: slots of a lane, if they are known as it is compiled; else 0.
+template <Padding padding, std::uint32_t K, class A, class V>
+SPMVPACK_INLINE void chunks(const View<A>& v, std::uint64_t rows, std::uint64_t begin, std::uint64_t end,
+                            Operands<V> to, Carries<V>& carries) {
+  const std::uint32_t slots = K != 0 ? K : v.slots;
   for (std::uint64_t c = begin; c < end; ++c) {
     const Encoding e{v.encoding[c]};
     const std::uint64_t next_base = c + 1 < v.chunks ? v.row_base[c + 1] : rows;
@@ -230,39 +233,14 @@ SPMVPACK_INLINE void chunks(const View<A>& v, std::uint32_t slots, std::uint64_t
   }
 }
 
-template <class A, class V, std::uint32_t K>
-SPMVPACK_TARGET_V3 void chunks_v3(const View<A>& v, std::uint64_t rows, std::uint64_t begin, std::uint64_t end,
-                                  Operands<V> to, Carries<V>& carries) {
-  chunks<Padding::at_end_of_row, A, V>(v, K, rows, begin, end, to, carries);
-}
-/// Where there is padding that encode() does not write, or no AVX2, one for all K will do, instead of four to compile.
-template <class A, class V>
-SPMVPACK_TARGET_V3 void chunks_anywhere_v3(const View<A>& v, std::uint64_t rows, std::uint64_t begin, std::uint64_t end,
-                                           Operands<V> to, Carries<V>& carries) {
-  chunks<Padding::anywhere, A, V>(v, v.slots, rows, begin, end, to, carries);
-}
-template <Padding padding, class A, class V>
-SPMVPACK_TARGET_GENERIC void chunks_generic(const View<A>& v, std::uint64_t rows, std::uint64_t begin,
-                                            std::uint64_t end, Operands<V> to, Carries<V>& carries) {
-  chunks<padding, A, V>(v, v.slots, rows, begin, end, to, carries);
-}
-
 template <class A, class V>
 auto chunks_kernel(std::uint32_t slots, Padding padding) {
-  const bool anywhere = padding == Padding::anywhere;
-  if (!use_v3())
-    return anywhere ? chunks_generic<Padding::anywhere, A, V> : chunks_generic<Padding::at_end_of_row, A, V>;
-  if (anywhere) return chunks_anywhere_v3<A, V>;
-  switch (slots) {
-    case 1:
-      return chunks_v3<A, V, 1>;
-    case 2:
-      return chunks_v3<A, V, 2>;
-    case 4:
-      return chunks_v3<A, V, 4>;
-    default:
-      return chunks_v3<A, V, 8>;
-  }
+  // Where there is padding that encode() does not write, or no AVX2, one for all K will do, instead of four to compile.
+  constexpr std::uint32_t any = 0;
+  if (padding == Padding::anywhere) return best_of<chunks<Padding::anywhere, any, A, V>>();
+  if (!use_v3()) return &Compiled<chunks<Padding::at_end_of_row, any, A, V>>::generic;
+  return dispatch_constant<1U, 2U, 4U, 8U>(
+      slots, [](auto k) { return &Compiled<chunks<Padding::at_end_of_row, k(), A, V>>::v3; });
 }
 
 /// Adds up the sums that chunks left for a shared row, in chunk order: a tree over each 32 chunks, the trees in

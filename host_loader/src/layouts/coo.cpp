@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels.hpp"
+#include "layouts/compiled.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/launch_rules/host_tasks.hpp"
 
@@ -26,22 +27,11 @@ SPMVPACK_INLINE void entries(const std::uint32_t* row_idx, const std::uint32_t* 
 }
 
 template <class A, class V>
-SPMVPACK_TARGET_V3 void entries_v3(const std::uint32_t* row_idx, const std::uint32_t* col_idx, const A* values,
-                                   Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
-  entries(row_idx, col_idx, values, operands, begin, end);
-}
-template <class A, class V>
-void entries_generic(const std::uint32_t* row_idx, const std::uint32_t* col_idx, const A* values, Operands<V> operands,
-                     std::uint64_t begin, std::uint64_t end) {
-  entries(row_idx, col_idx, values, operands, begin, end);
-}
-
-template <class A, class V>
 void multiply_coo(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
   const auto row_idx = part.get<std::uint32_t>("row_idx");
   const std::uint32_t* const col_idx = part.get<std::uint32_t>("col_idx").data();
   const A* const values = part.get<A>("values").data();
-  const auto kernel = use_v3() ? entries_v3<A, V> : entries_generic<A, V>;
+  const auto kernel = best_of<entries<A, V>>();
   parallel_pieces(part.rows(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
     const auto entry_of = [&](std::uint64_t row) {
       return static_cast<std::uint64_t>(std::lower_bound(row_idx.begin(), row_idx.end(), row) - row_idx.begin());

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "kernels.hpp"
+#include "layouts/compiled.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/launch_rules/dia.hpp"
 
@@ -167,21 +168,11 @@ SPMVPACK_INLINE void task(Diagonals d, const A* values, Operands<V> operands, st
   if (last < end) rows(d, values, operands, last, end);
 }
 template <class A, class V>
-SPMVPACK_TARGET_V3 void task_v3(Diagonals d, const A* values, Operands<V> operands, std::uint64_t begin,
-                                std::uint64_t end) {
-  task(d, values, operands, begin, end);
-}
-template <class A, class V>
-void task_generic(Diagonals d, const A* values, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
-  task(d, values, operands, begin, end);
-}
-
-template <class A, class V>
 void multiply_dia(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
   const auto offsets = part.get<std::uint64_t>("offsets");
   const Diagonals d{offsets.data(), offsets.size(), part.rows(), part.cols()};
   const A* const values = part.get<A>("values").data();
-  const auto kernel = use_v3() ? task_v3<A, V> : task_generic<A, V>;
+  const auto kernel = best_of<task<A, V>>();
   // The same rows are the same thread's each time: what it has of y stays in its cache.
   const std::uint64_t task = part.rows() <= few_rows ? 1 : rows_per_task, tasks = div_up(part.rows(), task);
   const int team = worth_threads(part.rows() * d.count, threads), count = share_count(part.rows() * d.count, team);

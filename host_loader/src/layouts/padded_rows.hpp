@@ -5,6 +5,7 @@
 #include <array>
 
 #include "kernels.hpp"
+#include "layouts/compiled.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/padded_rows.hpp"
 #include "spmvpack/launch_rules/host_tasks.hpp"
@@ -44,17 +45,6 @@ SPMVPACK_INLINE void rows(Geometry geometry, const std::uint32_t* col_idx, const
         operands.put(first + i, sums[i]);
     }
   }
-}
-
-template <class A, class V, class Geometry>
-SPMVPACK_TARGET_V3 void rows_v3(Geometry geometry, const std::uint32_t* col_idx, const A* values, Operands<V> operands,
-                                std::uint64_t begin, std::uint64_t end) {
-  rows(geometry, col_idx, values, operands, begin, end);
-}
-template <class A, class V, class Geometry>
-void rows_generic(Geometry geometry, const std::uint32_t* col_idx, const A* values, Operands<V> operands,
-                  std::uint64_t begin, std::uint64_t end) {
-  rows(geometry, col_idx, values, operands, begin, end);
 }
 
 #if SPMVPACK_HAS_V3
@@ -121,7 +111,7 @@ auto kernel_of_rows() {
 #if SPMVPACK_HAS_V3
   if (use_v4()) return rows_v4<A, V, Geometry>;
 #endif
-  return use_v3() ? rows_v3<A, V, Geometry> : rows_generic<A, V, Geometry>;
+  return best_of<rows<A, V, Geometry>>();
 }
 
 template <class A, class V, class Geometry>

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "kernels.hpp"
+#include "layouts/compiled.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/launch_rules/host_tasks.hpp"
 
@@ -57,19 +58,9 @@ SPMVPACK_INLINE void packets(const pkt::View<A>& v, Operands<V> operands, std::u
 }
 
 template <class A, class V>
-SPMVPACK_TARGET_V3 void packets_v3(const pkt::View<A>& v, Operands<V> operands, std::uint64_t begin,
-                                   std::uint64_t end) {
-  packets(v, operands, begin, end);
-}
-template <class A, class V>
-void packets_generic(const pkt::View<A>& v, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
-  packets(v, operands, begin, end);
-}
-
-template <class A, class V>
 void multiply_pkt(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
   const pkt::View<A> v = pkt::view<A>(part);
-  const auto kernel = use_v3() ? packets_v3<A, V> : packets_generic<A, V>;
+  const auto kernel = best_of<packets<A, V>>();
   parallel_pieces(v.packets, launch_rules::host_tasks::pkt_packets, threads,
                   [&](std::uint64_t begin, std::uint64_t end) { kernel(v, operands, begin, end); });
 }

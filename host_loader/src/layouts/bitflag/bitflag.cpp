@@ -13,6 +13,7 @@
 #if SPMVPACK_HAS_V3
 #include "layouts/bitflag/v4.hpp"
 #endif
+#include "layouts/compiled.hpp"
 #include "layouts/kernels.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 
@@ -243,17 +244,6 @@ SPMVPACK_INLINE void tiles(View<A> v, const V* hot_x, Operands<V> to, std::uint6
   }
 }
 
-template <class A, class V, Source source>
-SPMVPACK_TARGET_V3 void tiles_v3(View<A> v, const V* hot_x, Operands<V> to, std::uint64_t begin, std::uint64_t end,
-                                 Carries<V>& carries) {
-  tiles<A, V, source>(v, hot_x, to, begin, end, carries);
-}
-template <class A, class V, Source source>
-SPMVPACK_TARGET_GENERIC void tiles_generic(View<A> v, const V* hot_x, Operands<V> to, std::uint64_t begin,
-                                           std::uint64_t end, Carries<V>& carries) {
-  tiles<A, V, source>(v, hot_x, to, begin, end, carries);
-}
-
 template <class A, class V>
 using TilesKernel = void (*)(View<A> v, const V* hot_x, Operands<V> to, std::uint64_t begin, std::uint64_t end,
                              Carries<V>& carries);
@@ -266,7 +256,7 @@ TilesKernel<A, V> tiles_kernel(Source of_part) {
     if constexpr (source != Source::decimal)
       if (use_v4()) return bitflag_v4::tiles<A, V, source>;
 #endif
-    return use_v3() ? tiles_v3<A, V, source> : tiles_generic<A, V, source>;
+    return best_of<tiles<A, V, source>>();
   });
 }
 

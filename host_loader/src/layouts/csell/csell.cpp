@@ -4,8 +4,8 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <utility>
 
+#include "layouts/compiled.hpp"
 #include "layouts/csell/sums.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #if SPMVPACK_HAS_V3
@@ -138,15 +138,6 @@ SPMVPACK_INLINE void slices(View<A> v, Operands<V> operands, std::uint64_t begin
   }
 }
 
-template <Source source, std::uint32_t block, class A, class V>
-SPMVPACK_TARGET_V3 void slices_v3(View<A> v, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
-  slices<source, block>(v, operands, begin, end);
-}
-template <Source source, std::uint32_t block, class A, class V>
-SPMVPACK_TARGET_GENERIC void slices_generic(View<A> v, Operands<V> operands, std::uint64_t begin, std::uint64_t end) {
-  slices<source, block>(v, operands, begin, end);
-}
-
 template <class A, class V>
 using Kernel = void (*)(View<A>, Operands<V>, std::uint64_t, std::uint64_t);
 
@@ -157,26 +148,22 @@ struct SliceKernel {
   std::uint32_t parts = 1;
 };
 
-template <class A, class V, Source source, std::uint32_t... blocks>
-SliceKernel<A, V> kernel_of(std::uint32_t block, bool few, std::integer_sequence<std::uint32_t, blocks...> /*sizes*/) {
-  constexpr std::array v3{&slices_v3<source, blocks + 1, A, V>...},
-      generic{&slices_generic<source, blocks + 1, A, V>...};
-#if SPMVPACK_HAS_V3
-  if constexpr (source == Source::table || source == Source::step || source == Source::single)
-    if (block == 1 && use_v4()) {
-      constexpr std::uint32_t parts = 4;
-      if (few) return {&csell_v4::slices<source, parts, A, V>, parts};
-      return {&csell_v4::slices<source, 1, A, V>};
-    }
-#endif
-  return {use_v3() ? v3.at(block - 1) : generic.at(block - 1)};
-}
-
 /// `few`: there are not enough slices for all threads.
 template <class A, class V>
-SliceKernel<A, V> kernel_of(Source source, std::uint32_t block, bool few) {
-  constexpr std::make_integer_sequence<std::uint32_t, max_block> blocks{};
-  return dispatch_source(source, [&](auto s) { return kernel_of<A, V, without_signs(s())>(block, few, blocks); });
+SliceKernel<A, V> kernel_of(Source source_of_part, std::uint32_t block, bool few) {
+  return dispatch_source(source_of_part, [&](auto of_part) -> SliceKernel<A, V> {
+    constexpr Source source = without_signs(of_part());
+#if SPMVPACK_HAS_V3
+    if constexpr (source == Source::table || source == Source::step || source == Source::single)
+      if (block == 1 && use_v4()) {
+        constexpr std::uint32_t parts = 4;
+        if (few) return {&csell_v4::slices<source, parts, A, V>, parts};
+        return {&csell_v4::slices<source, 1, A, V>};
+      }
+#endif
+    return dispatch_constant<1, 2, 3, 4>(
+        block, [](auto size) -> SliceKernel<A, V> { return {best_of<slices<source, size(), A, V>>()}; });
+  });
 }
 
 template <class A, class V>

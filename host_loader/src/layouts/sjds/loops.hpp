@@ -1,6 +1,7 @@
 // The loops of sjds, once for each instruction set: sjds.cpp includes this in a namespace of its own for each, which
-// has Lanes<V>, Columns<N> and near_bytes, and defines SPMVPACK_SJDS_INLINE, as functions of GCC have the instructions
-// that they name. There is no guard: it is included several times.
+// has Lanes<V>, Columns<N> and near_bytes, and defines SPMVPACK_SJDS_TARGET and SPMVPACK_SJDS_INLINE, as functions of
+// GCC have the instructions that they name. The last of them, share(), is what others call. There is no guard: it is
+// included several times.
 
 /// What comes next of each array.
 template <class A>
@@ -302,8 +303,8 @@ template <Values values, bool fetched, class A, class V>
   }
 }
 
-template <Values values, bool fetched, class A, class V>
-SPMVPACK_SJDS_INLINE void multiply_share(const Product<A, V>& p, const Share& share) {
+template <class A, class V, Values values, bool fetched>
+SPMVPACK_SJDS_TARGET void share(const Product<A, V>& p, const Share& share) {
   const typename Lanes<V>::Table table(p.coded);
   for (std::uint64_t w = share.first_window, s = share.begin; w <= share.last_window && w < p.v.window_count; ++w) {
     const std::uint64_t end = std::min<std::uint64_t>(share.end, p.v.windows[w + 1].first_slice());
@@ -320,3 +321,6 @@ SPMVPACK_SJDS_INLINE void multiply_share(const Product<A, V>& p, const Share& sh
   }
   multiply_pieces<values, fetched>(p, table, share.first_piece, share.last_piece);
 }
+
+#undef SPMVPACK_SJDS_TARGET
+#undef SPMVPACK_SJDS_INLINE

@@ -80,13 +80,6 @@ constexpr std::size_t near_bytes = 0;
 #define SPMVPACK_SJDS_INLINE SPMVPACK_INLINE
 #define SPMVPACK_SJDS_TARGET SPMVPACK_TARGET_GENERIC
 #include "layouts/sjds/loops.hpp"
-#undef SPMVPACK_SJDS_TARGET
-#undef SPMVPACK_SJDS_INLINE
-
-template <class A, class V, Values values, bool fetched>
-SPMVPACK_TARGET_GENERIC void share(const Product<A, V>& p, const Share& share) {
-  multiply_share<values, fetched>(p, share);
-}
 
 }  // namespace generic
 
@@ -102,13 +95,6 @@ constexpr std::size_t near_bytes = 0;
 #define SPMVPACK_SJDS_INLINE SPMVPACK_INLINE_V3
 #define SPMVPACK_SJDS_TARGET SPMVPACK_TARGET_V3
 #include "layouts/sjds/loops.hpp"
-#undef SPMVPACK_SJDS_TARGET
-#undef SPMVPACK_SJDS_INLINE
-
-template <class A, class V, Values values, bool fetched>
-SPMVPACK_TARGET_V3 void share(const Product<A, V>& p, const Share& share) {
-  multiply_share<values, fetched>(p, share);
-}
 
 }  // namespace v3
 
@@ -123,13 +109,6 @@ constexpr std::size_t near_bytes = 0;
 #define SPMVPACK_SJDS_INLINE SPMVPACK_INLINE_V4
 #define SPMVPACK_SJDS_TARGET SPMVPACK_TARGET_V4
 #include "layouts/sjds/loops.hpp"
-#undef SPMVPACK_SJDS_TARGET
-#undef SPMVPACK_SJDS_INLINE
-
-template <class A, class V, Values values, bool fetched>
-SPMVPACK_TARGET_V4 void share(const Product<A, V>& p, const Share& share) {
-  multiply_share<values, fetched>(p, share);
-}
 
 }  // namespace v4
 
@@ -146,13 +125,6 @@ constexpr std::size_t near_bytes = 512;
 #define SPMVPACK_SJDS_INLINE SPMVPACK_INLINE_V4
 #define SPMVPACK_SJDS_TARGET SPMVPACK_TARGET_V4
 #include "layouts/sjds/loops.hpp"
-#undef SPMVPACK_SJDS_TARGET
-#undef SPMVPACK_SJDS_INLINE
-
-template <class A, class V, Values values>
-SPMVPACK_TARGET_V4 void share(const Product<A, V>& p, const Share& share) {
-  multiply_share<values, false>(p, share);
-}
 
 }  // namespace wide
 #endif
@@ -164,7 +136,7 @@ template <class A, class V, Values values, bool fetched>
 Kernel<A, V> kernel_of() {
 #if SPMVPACK_HAS_V3
   if constexpr (std::is_same_v<V, double> && !fetched)
-    if (use_gathers()) return wide::share<A, V, values>;
+    if (use_gathers()) return wide::share<A, V, values, false>;
   if (use_v4()) return v4::share<A, V, values, fetched>;
   if (use_v3()) return v3::share<A, V, values, fetched>;
 #endif
