@@ -62,40 +62,73 @@ SPMVPACK_INLINE void prefetch_share(const std::byte* bytes, std::uint32_t chunk_
   if (share > cache_line) prefetch(bytes, begin + cache_line);
 }
 
+/// The elements of x that a chunk's entries name.
+template <Word word, class V>
+struct ChunkElements {
+  const std::byte* words;        ///< of its columns
+  std::array<const V*, 2> from;  ///< x from the chunk's base on, or all of it, and its hot elements
+  std::size_t own_lanes;
+
+  /// Of entry k of a lane.
+  [[nodiscard]] SPMVPACK_INLINE V of(std::size_t lane, std::uint32_t k) const {
+    using Column = WordOf<word>;
+    std::uint32_t stored = reinterpret_cast<const Column*>(words)[slot_of(sizeof(Column), own_lanes, lane, k)];
+    if constexpr (is_of_24_bits(word)) {
+      const std::byte* const highest = words + highest_bytes(static_cast<std::uint32_t>(own_lanes));
+      stored |= static_cast<std::uint32_t>(highest[slot_of(1, own_lanes, lane, k)]) << 16U;
+    }
+    return element_of<word>(from, stored);
+  }
+};
+
+/// The values of a chunk's entries.
+template <Source source, class A, class V>
+struct ChunkValues {
+  const std::byte *values, *exponents;  ///< what is stored of them
+  const A* table;                       ///< table_of()
+  V single;                             ///< single_of()
+  const double* powers;                 ///< decimals: from the chunk's least exponent on
+  std::uint32_t exponent_bits;          ///< decimals: see Info
+  std::size_t own_lanes;
+
+  SPMVPACK_INLINE ChunkValues(const View<A>& v, Info info, const std::byte* bytes, const ChunkLayout& at)
+      : values(bytes + at.values),
+        exponents(bytes + at.exponents),
+        table(table_of<source>(v, info)),
+        single(single_of<source, V>(v)),
+        powers(powers_of_ten.data() + (source == Source::decimal ? info.exponent() : 0)),
+        exponent_bits(source == Source::decimal ? info.exponent_bits() : 0),
+        own_lanes(info.lanes()) {}
+  /// Of entry k of a lane.
+  [[nodiscard]] SPMVPACK_INLINE V of(std::size_t lane, std::uint32_t k) const {
+    if constexpr (source == Source::raw) return V{stored<A>(lane, k)};
+    if constexpr (source == Source::table) return V{table[stored<std::uint8_t>(lane, k)]};
+    if constexpr (source == Source::window) return V{table[stored<std::uint16_t>(lane, k)]};
+    if constexpr (source == Source::decimal) {
+      const auto e = static_cast<std::uint32_t>(lane) * lane_entries + k;
+      return stored<std::int32_t>(lane, k) / powers[more_exponent(exponents, exponent_bits, e)];
+    }
+    return single;
+  }
+
+ private:
+  template <class N>
+  [[nodiscard]] SPMVPACK_INLINE N stored(std::size_t lane, std::uint32_t k) const {
+    return reinterpret_cast<const N*>(values)[slot_of(sizeof(N), own_lanes, lane, k)];
+  }
+};
+
 /// Adds up the products of a chunk along its lanes. `from`: x, and its hot elements. Returns the lanes in which rows
 /// start.
 template <class A, class V, Source source, Word word>
 SPMVPACK_INLINE std::uint32_t multiply_lanes(const View<A>& v, const Chunk& chunk, const std::byte* bytes,
-                                             std::array<const V*, 2> from, LaneSums<V>& sums) {
-  using Column = WordOf<word>;
+                                             const std::array<const V*, 2>& from, LaneSums<V>& sums) {
   const ChunkLayout at = chunk_layout(chunk.info, source, v.value_bytes);
   const std::uint32_t entries = chunk.info.entries();
-  const std::size_t own_lanes = chunk.info.lanes();
-  const auto* const words = reinterpret_cast<const Column*>(bytes + at.columns);
-  const auto* const raw = reinterpret_cast<const A*>(bytes + at.values);
-  const auto* const ids = reinterpret_cast<const std::uint8_t*>(bytes + at.values);
-  const auto* const window_ids = reinterpret_cast<const std::uint16_t*>(bytes + at.values);
-  const A* const window = v.values + std::size_t{source == Source::window ? chunk.info.window() : 0} * window_step;
-  const auto* const integers = reinterpret_cast<const std::int32_t*>(bytes + at.values);
-  const std::uint32_t exponent_bits = source == Source::decimal ? chunk.info.exponent_bits() : 0;
-  const double* const powers = powers_of_ten.data() + (source == Source::decimal ? chunk.info.exponent() : 0);
-  const auto* const highest =
-      reinterpret_cast<const std::uint8_t*>(bytes + at.columns + highest_bytes(chunk.info.lanes()));
-  from[0] += chunk.base;
-  const V single = source == Source::single ? V{v.values[0]} : V{0};
+  const ChunkValues<source, A, V> values(v, chunk.info, bytes, at);
+  const ChunkElements<word, V> elements{bytes + at.columns, {from[0] + chunk.base, from[1]}, chunk.info.lanes()};
   const auto product = [&](std::size_t lane, std::uint32_t k, V sum) __attribute__((always_inline)) {
-    std::uint32_t stored = words[slot_of(sizeof(Column), own_lanes, lane, k)];
-    if constexpr (is_of_24_bits(word)) stored |= std::uint32_t{highest[slot_of(1, own_lanes, lane, k)]} << 16U;
-    const V element = element_of<word>(from, stored);
-    V value = single;
-    if constexpr (source == Source::raw) value = V{raw[slot_of(sizeof(A), own_lanes, lane, k)]};
-    if constexpr (source == Source::table) value = V{v.values[ids[slot_of(1, own_lanes, lane, k)]]};
-    if constexpr (source == Source::window) value = V{window[window_ids[slot_of(2, own_lanes, lane, k)]]};
-    if constexpr (source == Source::decimal) {
-      const auto e = static_cast<std::uint32_t>(lane) * lane_entries + k;
-      value = integers[slot_of(4, own_lanes, lane, k)] / powers[more_exponent(bytes + at.exponents, exponent_bits, e)];
-    }
-    return std::fma(value, element, sum);
+    return std::fma(values.of(lane, k), elements.of(lane, k), sum);
   };
   std::uint32_t with_start = 0;
   for (std::size_t lane = 0; lane < entries / lane_entries; ++lane) {

@@ -63,4 +63,15 @@ SPMVPACK_INLINE Word word_of(Info info, bool hot) {
   }
 }
 
+/// What the ids of a chunk count from: the table, or the chunk's window of one.
+template <Source source, class A>
+SPMVPACK_INLINE const A* table_of(const View<A>& v, Info info) {
+  return v.values + std::size_t{source == Source::window ? info.window() : 0} * window_step;
+}
+/// The value of all entries, if that is their source.
+template <Source source, class V, class A>
+SPMVPACK_INLINE V single_of(const View<A>& v) {
+  return source == Source::single ? V{v.values[0]} : V{0};
+}
+
 }  // namespace spmvpack::host_loader::layouts::bitflag_sums

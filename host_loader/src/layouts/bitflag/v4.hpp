@@ -136,9 +136,9 @@ SPMVPACK_INLINE_V4 std::uint32_t multiply_lanes(const View<A>& v, const Chunk& c
   const Entries<A, V> e{bytes + at.columns,
                         bytes + at.values,
                         {from[0] + chunk.base, from[1]},
-                        v.values + std::size_t{source == Source::window ? chunk.info.window() : 0} * window_step,
+                        table_of<source>(v, chunk.info),
                         own_lanes};
-  const EightOf<V> single = EightOf<V>::all(source == Source::single ? V{v.values[0]} : V{0});
+  const EightOf<V> single = EightOf<V>::all(single_of<source, V>(v));
   const std::size_t ahead = at.end / ((own_lanes + together - 1) / together);  // a group's share
   for (std::uint32_t lane = 0; lane < own_lanes; lane += together) {
     for (std::size_t i = 0; i < ahead; i += cache_line) prefetch(bytes, ahead_bytes + lane / together * ahead + i);

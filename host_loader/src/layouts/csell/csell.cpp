@@ -21,12 +21,33 @@ using namespace spmvpack::layouts::csell;  // what the bytes mean
 constexpr std::uint64_t most_slices = 64, least_entries = 1U << 14U, tasks_per_thread = 4;
 constexpr std::uint32_t all_lanes = ~0U;
 
-/// Where the values of a step are.
-template <class A>
+/// The values of a step of one source, but for mirrors.
+template <Source source, std::uint32_t block, class A>
 struct StepValues {
-  const A* values;             ///< raw: of the step's first entry; else the step's, or the table
-  const std::byte* ids;        ///< of lane 0 and a block's first value, for the step
+  const A* values;             ///< raw: of the step's first entry; table: the table; else the step's
+  const std::byte* ids;        ///< table: of lane 0 and a block's first value, for the step
   std::uint32_t id_bytes = 0;  ///< of an id; the ids of lanes are group_steps apart, those of a block's values a group
+
+  /// Step k of group g. `from`: values_of() the slice, but of raw ones those of the step.
+  SPMVPACK_INLINE StepValues(const SliceView& slice, std::uint64_t g, std::uint32_t k, const A* from)
+      : values(from), ids(nullptr), id_bytes(slice.id_bytes) {
+    if constexpr (source == Source::table)
+      ids = slice.stream + slice.at.ids * unit + (g * block * block * lanes * group_steps + k) * id_bytes;
+    if constexpr (source == Source::step) values += (g * group_steps + k) * block * block;
+  }
+  /// Of an element of the block of the entry in `lane`, which is number `rank` of the step's n.
+  [[nodiscard]] SPMVPACK_INLINE A of(std::uint32_t element, std::uint32_t lane, std::uint32_t n,
+                                     std::uint32_t rank) const {
+    if constexpr (source == Source::raw) {
+      return values[raw_place(element, n, rank)];
+    } else if constexpr (source == Source::table) {
+      const std::byte* const id = ids + (std::size_t{element} * lanes + lane) * group_steps * id_bytes;
+      return values[id_bytes == 1 ? *reinterpret_cast<const std::uint8_t*>(id)
+                                  : *reinterpret_cast<const std::uint16_t*>(id)];
+    } else {
+      return values[source == Source::step ? element : 0];
+    }
+  }
 };
 
 /// With mirrors: an entry's block where it is, or where the transposed one is.
@@ -47,25 +68,14 @@ SPMVPACK_INLINE void add_referenced(const View<A>& v, Reference reference, std::
 
 /// Adds a step's products. `columns(lane)` is the column (of blocks) of a lane of the mask.
 template <Source source, std::uint32_t block, class A, class V, class Column>
-SPMVPACK_INLINE void add_step(std::uint32_t mask, const StepValues<A>& from, const V* x,
+SPMVPACK_INLINE void add_step(std::uint32_t mask, const StepValues<source, block, A>& from, const V* x,
                               Sums<rows_summed(source, block), V>& sums, Column&& columns) {
   const auto n = static_cast<std::uint32_t>(std::popcount(mask));
   const auto add = [&](std::uint32_t lane, std::uint32_t rank) __attribute__((always_inline)) {
     const V* const elements = x + std::uint64_t{columns(lane)} * block;
     for (std::uint32_t r = 0; r < rows_summed(source, block); ++r)
       for (std::uint32_t c = 0; c < block; ++c) {
-        const std::uint32_t element = r * block + c;
-        A value;
-        if constexpr (source == Source::raw) {
-          value = from.values[raw_place(element, n, rank)];
-        } else if constexpr (source == Source::table) {
-          const std::byte* const id = from.ids + (std::size_t{element} * lanes + lane) * group_steps * from.id_bytes;
-          value = from.values[from.id_bytes == 1 ? *reinterpret_cast<const std::uint8_t*>(id)
-                                                 : *reinterpret_cast<const std::uint16_t*>(id)];
-        } else {
-          value = from.values[source == Source::step ? element : 0];
-        }
-        sums[r][lane] = std::fma(V{value}, elements[c], sums[r][lane]);
+        sums[r][lane] = std::fma(V{from.of(r * block + c, lane, n, rank)}, elements[c], sums[r][lane]);
       }
   };
   if (mask == all_lanes) {  // most steps: a loop that vectors can take
@@ -87,8 +97,7 @@ SPMVPACK_INLINE void slices(View<A> v, Operands<V> operands, std::uint64_t begin
     const auto row = static_cast<std::uint32_t>(s * lanes);
     for (std::uint32_t i = 0; i < v.sums; ++i) sums[i] = {};
     std::uint32_t has_entries = 0;
-    const A* raw = v.values + (source == Source::raw ? std::uint64_t{v.slices[s].values} * (unit / sizeof(A)) : 0);
-    const A* const table = source == Source::table ? v.values + v.tiles[s / v.tile_slices].begin : v.values;
+    const A* values = values_of<source>(v, s);  // of raw ones the next step's
     const std::uint64_t groups = slice.n.total();
     for (std::uint64_t g = 0; g < groups; ++g) {
       const Group group = slice.group(g);
@@ -98,13 +107,7 @@ SPMVPACK_INLINE void slices(View<A> v, Operands<V> operands, std::uint64_t begin
       for (std::uint32_t k = 0; k < group_steps && group.mask[k] != 0; ++k) {
         const std::uint32_t mask = group.mask[k], base = group.base[k];
         has_entries |= mask;
-        StepValues<A> from{table, nullptr, slice.id_bytes};
-        if constexpr (source == Source::raw) from.values = raw;
-        if constexpr (source == Source::table)
-          from.ids =
-              slice.stream + slice.at.ids * unit + (g * block * block * lanes * group_steps + k) * slice.id_bytes;
-        if constexpr (source == Source::step)
-          from.values += ((v.slices[s].first_group() + g) * group_steps + k) * block * block;
+        const StepValues<source, block, A> from(slice, g, k, values);
         const auto add = [&](auto&& columns) __attribute__((always_inline)) {
           if constexpr (source == Source::mirror) {
             for (std::uint32_t left = mask; left != 0; left &= left - 1) {
@@ -131,7 +134,7 @@ SPMVPACK_INLINE void slices(View<A> v, Operands<V> operands, std::uint64_t begin
           default:
             add([&](std::uint32_t lane) __attribute__((always_inline)) { return offset(std::uint32_t{}, lane); });
         }
-        raw += static_cast<std::uint32_t>(std::popcount(mask)) * block * block;
+        if constexpr (source == Source::raw) values += static_cast<std::uint32_t>(std::popcount(mask)) * block * block;
       }
     }
     put_sums<block, summed>(v, s, has_entries, sums, operands);

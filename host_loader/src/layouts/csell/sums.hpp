@@ -18,6 +18,18 @@ constexpr std::uint32_t rows_summed(spmvpack::layouts::csell::Source source, std
   return source == spmvpack::layouts::csell::Source::single ? 1 : block;
 }
 
+/// What the values of slice s are counted from: raw: its first one; table: its tile's table; step: the first one of its
+/// first step; else all of them.
+template <spmvpack::layouts::csell::Source source, class A>
+SPMVPACK_INLINE const A* values_of(const spmvpack::layouts::csell::View<A>& v, std::uint64_t s) {
+  using namespace spmvpack::layouts::csell;
+  if constexpr (source == Source::raw) return v.values + std::uint64_t{v.slices[s].values} * (unit / sizeof(A));
+  if constexpr (source == Source::table) return v.values + v.tiles[s / v.tile_slices].begin;
+  if constexpr (source == Source::step)
+    return v.values + std::uint64_t{v.slices[s].first_group()} * group_steps * v.block * v.block;
+  return v.values;
+}
+
 /// Completes the rows of slice s, or of its lanes [first, last): of each block there are `summed`. The sums of a row
 /// are added from left to right.
 template <std::uint32_t block, std::uint32_t summed, class A, class V>

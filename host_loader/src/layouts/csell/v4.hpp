@@ -133,11 +133,8 @@ SPMVPACK_TARGET_V4 void slices(View<A> v, Operands<V> operands, std::uint64_t be
     const std::uint64_t s = i / parts;
     const auto first_lane = static_cast<std::uint32_t>(i % parts) * of_part;
     const SliceView slice = SliceView::of(v, s);
-    const A* const values = source == Source::table  ? v.values + v.tiles[s / v.tile_slices].begin
-                            : source == Source::step ? v.values + std::uint64_t{v.slices[s].first_group()} * group_steps
-                                                     : v.values;
-    SliceSums<source, A, V> all{slice,      operands.x,          values, static_cast<std::uint32_t>(s * lanes), v.sums,
-                                first_lane, first_lane + of_part};
+    SliceSums<source, A, V> all{slice,  operands.x, values_of<source>(v, s), static_cast<std::uint32_t>(s * lanes),
+                                v.sums, first_lane, first_lane + of_part};
     if (source == Source::table && slice.id_bytes == 2)
       all.template add_all<2>();
     else
