@@ -79,6 +79,7 @@ class Columns {
 template <class T>
 void scale_column(T beta, T* y, std::int64_t stride, std::uint64_t rows, int threads) {
   parallel_pieces(rows, rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    if (stride == 1) return Operands<T>{.beta = beta, .y = y}.scale(begin, end);  // a loop that vectors can take
     T* element = y + static_cast<std::int64_t>(begin) * stride;
     for (std::uint64_t i = begin; i < end; ++i, element += stride) *element = scaled(beta, *element);
   });
