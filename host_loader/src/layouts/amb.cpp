@@ -63,6 +63,7 @@ void multiply_amb(const PartView& part, const LayoutState* /*state*/, const Oper
                     params[param_segment_cols],
                     params[param_chunk_rows]};
   Array<V> partial(shared.size());
+  static_assert(max_block == 8, "a size of blocks is missing below");
   const auto kernel = dispatch_constant<1, 2, 3, 4, 5, 6, 7, 8>(
       static_cast<int>(params[param_block]), [](auto block) { return best_of<chunks<block(), A, V>>(); });
   parallel_pieces(chunks_of(part.info()), launch_rules::host_tasks::amb_chunks, threads,

@@ -322,6 +322,7 @@ void launch_blocks(const DevicePart& part, const MultiplyCall& call) {
   }
 }
 
+static_assert(max_block == 4, "multiply_source() and reserve_tables() list the sizes of blocks");
 template <Source source>
 void multiply_source(const DevicePart& part, const MultiplyCall& call) {
   dispatch_types(part.view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {

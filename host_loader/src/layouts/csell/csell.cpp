@@ -164,6 +164,7 @@ SliceKernel<A, V> kernel_of(Source source_of_part, std::uint32_t block, bool few
         return {&csell_v4::slices<source, 1, A, V>};
       }
 #endif
+    static_assert(max_block == 4, "a size of blocks is missing below");
     return dispatch_constant<1, 2, 3, 4>(
         block, [](auto size) -> SliceKernel<A, V> { return {best_of<slices<source, size(), A, V>>()}; });
   });
