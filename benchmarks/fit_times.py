@@ -247,6 +247,9 @@ def listed_units():
 
 
 UNITS = listed_units()
+# GPU units whose prices come from what binds them, not from a fit, which takes what is far slower than the best for an
+# outlier: a multiprocessor's gathers, and rows of a warp that are far from one another.
+BOUND = {"csell.heavy_slots": 1500.0, "amb.jumped_slots": 1.0}
 HOST_ONLY = {unit for unit, machines in UNITS.items() if machines == "host"}
 
 
@@ -367,7 +370,8 @@ def fit_gpu(times, weights):
                              *matrix.get("other_settings", {}).items()]:
             weight = WEIGHT[matrix["group"]] * weights.get((at, name), 1)
             samples.append((layout, weight if layout["us"] < near else 0.1 * weight, SPREAD[matrix["group"]]))
-    units = sorted({unit for layout, *_ in samples for unit in layout["work"]} - HOST_ONLY)
+    samples = [sample for sample in samples if not sample[0]["work"].get("csell.heavy_slots")]
+    units = sorted({unit for layout, *_ in samples for unit in layout["work"]} - HOST_ONLY - BOUND.keys())
     place = {unit: column for column, unit in enumerate(units)}
     # Of the measured time, what each unit takes at a picosecond; a plan does few kinds of work.
     parts = [(n / (1e6 * layout["us"]), row, place[unit]) for row, (layout, *_) in enumerate(samples)
@@ -388,7 +392,7 @@ def fit_gpu(times, weights):
                                           vectors[:, kept].T @ (weighted.T @ weight / scale) / roots)
         errors = numpy.log(numpy.maximum(work @ (solution / scale), 1e-3))
         weight = near / numpy.sqrt(1 + (errors / spread) ** 2)
-    return {unit: 0.0 for unit in HOST_ONLY} | {unit: rounded(price) for unit, price in zip(units, solution / scale)}
+    return {unit: 0.0 for unit in HOST_ONLY} | BOUND | {unit: rounded(price) for unit, price in zip(units, solution / scale)}
 
 
 def of_name_only(unit):

@@ -86,6 +86,21 @@ TEST_CASE("bitflag: segments that fit shared memory, and wider ones", "[short]")
                                {});  // as auto cuts it
 }
 
+TEST_CASE("bitflag: segments of which one has nearly all entries, and most have none", "[short]") {
+  for (const char* const segments : {"2", "8", "33", "132", "264", "300"}) {
+    INFO(segments << " segments");
+    for (const bool last : {false, true}) {
+      CsrMatrix m = rows_of<double>(random_lengths(3001, 400, 1), 900, 3);
+      m.cols = 100003;
+      if (last) {  // the few, rather than the first ones
+        for (auto& column : m.col_idx) column += 99100;
+        m.col_idx[0] = 0;
+      }
+      require_bits_of_host<double>(m, {{"bitflag.segments", segments}});
+    }
+  }
+}
+
 TEST_CASE("bitflag: each check on the device has a file that lies to it, and names it", "[short]") {
   for (const BitflagLie& lie : bitflag_lies()) {
     INFO(lie.name);

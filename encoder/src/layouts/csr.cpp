@@ -108,6 +108,10 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.fetch_limit = launch_rules::prefetch::csr_limit;
   plan.counters = {main_choice("row_ptr.bits", has_wide_pointers(plan.info) ? 64U : 32U)};
   plan.work = work(a, plan.info.params[param_longest_row], device_of(options));
+  // Blocks and chunks of so many entries, wherever rows end, have as much of x at a time as chunks of other layouts.
+  plan.in_chunks = std::any_of(plan.work.begin(), plan.work.end(), [](const Counter& c) {
+    return c.name == name_of(Work::block_multiplies) || c.name == name_of(Work::merge_multiplies);
+  });
   if (options.aim.target == Target::host) {
     const UnevenRows rows = uneven_rows(a, options.threads);
     plan.work.emplace_back(Work::uneven_rows, rows.uneven);

@@ -9,6 +9,7 @@
 #include "layouts/amb/chunks.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/encoder/survey.hpp"
+#include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/launch_rules/prefetch.hpp"
 
 namespace spmvpack::encoder::layouts {
@@ -159,9 +160,11 @@ std::uint64_t choose_block(const PartFacts& facts, std::optional<std::uint64_t> 
   return block;
 }
 
-WorkFacts facts_of(const Blocked& part, const CsrView& a, std::uint64_t steps) {
+WorkFacts facts_of(const Blocked& part, const CsrView& a, std::uint64_t steps, const PlanOptions& options) {
   std::uint64_t longest = 0;
   for (const std::uint32_t length : part.cl) longest = std::max<std::uint64_t>(longest, ChunkLength{length}.steps());
+  std::uint64_t jumps = 0;
+  for (std::size_t i = 1; i < part.lanes.size(); ++i) jumps += part.lanes[i] != part.lanes[i - 1] + 1 ? 1 : 0;
   return {.rows = a.rows(),
           .empty_rows = part.empty.size(),
           .is_single = a.value_type() == ValueType::f32,
@@ -169,6 +172,8 @@ WorkFacts facts_of(const Blocked& part, const CsrView& a, std::uint64_t steps) {
           .chunks = part.cl.size(),
           .lanes = part.lanes.size(),
           .longest = longest,
+          .jumps = jumps,
+          .x_fits_cache = a.cols() * size_of(a.value_type()) <= profile_of(options.aim).x_caches.block_bytes,
           .lane_steps = steps * part.chunk_rows,
           .partial_sums = part.shared.size(),
           .most_of_a_row = most_of_a_row(part.shared),
@@ -221,7 +226,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.padding = steps * cut.chunk_rows * block - a.nnz();
   plan.fetch_limit = launch_rules::prefetch::usual_limit;
   plan.fill_reads_x = blocks.at(block - 1) * block > a.nnz();
-  plan.work = work_of(facts_of(blocked, a, steps));
+  plan.work = work_of(facts_of(blocked, a, steps, options));
   plan.counters = counters_of(blocked, facts);
   add_sections(plan, std::span(sections).first(blocked.zeros.empty() ? 7 : 8));
   share_by_section(plan);

@@ -64,6 +64,8 @@ struct WorkFacts {
   bool is_single = false;  ///< whether values are f32
   std::uint64_t block = 1;
   std::uint64_t chunks = 0, lanes = 0, longest = 0;  ///< longest: steps of the longest chunk
+  std::uint64_t jumps = 0;                           ///< lanes whose row does not follow that of the lane before
+  bool x_fits_cache = false;                         ///< all of x, that of a multiprocessor
   std::uint64_t lane_steps = 0;                      ///< blocks of all lanes, padding among them
   std::uint64_t partial_sums = 0, most_of_a_row = 1;
   std::uint64_t bytes = 0;  ///< of columns and values
@@ -84,6 +86,7 @@ inline std::vector<Counter> work_of(const WorkFacts& f) {
           {Work::slots, slots},
           {Work::steps, f.lane_steps},
           {Work::lanes, f.lanes},
+          {Work::jumped_slots, f.x_fits_cache ? 0 : div_up(slots, f.lanes) * f.jumps},
           {Work::partial_sums, f.partial_sums},
           {Work::chain, chain_beside(loads, f.bytes, bytes_of_load)},
           {Work::sum_multiplies, std::uint64_t{adds ? 1U : 0U}},

@@ -12,6 +12,7 @@ namespace spmvpack::encoder::layouts::amb_plans {
   unit(amb, chain, gpu, fixed, 0)          \
   unit(amb, empty_rows, all, grows, 0)     \
   unit(amb, first, gpu, grows, 0)          \
+  unit(amb, jumped_slots, gpu, grows, 2)   \
   unit(amb, lanes, gpu, grows, 0)          \
   unit(amb, multiplies, all, fixed, 0)     \
   unit(amb, partial_sums, all, grows, 0)   \

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "layouts/csell/slice.hpp"
+#include "spmvpack/encoding_rules/csell.hpp"
 
 namespace spmvpack::encoder::layouts::csell_plans {
 
@@ -35,19 +36,25 @@ struct ColumnsPlan {
     else
       to.arrange_offsets(slice, offsets[slice / slices_per_task], offsets_of[slice]);
   }
-  /// Groups of all slices by their kind, and those of the longest slice.
+  /// Groups of all slices by their kind, those of the longest slice, and those with offsets of the neighbouring_slices
+  /// that have most.
   struct GroupSums {
     std::array<std::uint64_t, 4> of{};
-    std::uint64_t longest = 0;
+    std::uint64_t longest = 0, heaviest_offsets = 0;
   };
   /// Of blocks of one entry: the most windows of x that gpu_loader makes for one or two pairs of slices, of a part with
   /// `columns`, for a device of so many multiprocessors. 0 if it makes none for so many pairs.
   [[nodiscard]] std::uint64_t windows(std::uint64_t columns, std::uint64_t multiprocessors, std::uint32_t pairs) const;
   [[nodiscard]] GroupSums group_sums() const {
     GroupSums sums;
-    for (const SliceGroups& g : groups) {
+    std::uint64_t neighbours = 0;
+    for (std::size_t s = 0; s < groups.size(); ++s) {
+      const SliceGroups& g = groups[s];
       for (std::size_t kind = 0; kind < 4; ++kind) sums.of.at(kind) += g.of[kind];
       sums.longest = std::max(sums.longest, g.total());
+      if (s % neighbouring_slices == 0) neighbours = 0;
+      neighbours += g.total() - g.of[0];
+      sums.heaviest_offsets = std::max(sums.heaviest_offsets, neighbours);
     }
     return sums;
   }

@@ -152,6 +152,7 @@ class WayPlanner {
                .pattern_groups = groups.of[0],
                .offset_groups = groups.of[1] + groups.of[2] + groups.of[3],
                .longest = groups.longest,
+               .heaviest_offsets = groups.heaviest_offsets,
                .uneven_steps = columns.uneven_steps,
                .device_bytes = bytes};
     if (may_have_windows(f, options_.aim.target, device_))

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(tuning::gather_threads)
 /// A launch of the tiles.
 struct TilesLaunch {
   cudaLaunchConfig_t config;
-  unsigned pieces;  ///< of each segment
+  unsigned pieces;  ///< of all segments
   bool staged;      ///< whether near elements fit shared memory
 };
 
@@ -75,8 +75,8 @@ TilesLaunch tiles_launch(const View<A>& v, const MultiplyCall& call) {
   const unsigned threads = team_threads * teams;
   const std::uint64_t resident =
       std::uint64_t{multiprocessors} * std::max(1U, tuning::multiprocessor_threads / threads);
-  const std::uint64_t pieces = std::max<std::uint64_t>(1, resident / v.segment_count);
-  const std::uint64_t work = near == Near::segment ? v.segment_count * pieces : div_up(tiles, teams);
+  const std::uint64_t pieces = std::max(resident, std::uint64_t{v.segment_count});
+  const std::uint64_t work = near == Near::segment ? pieces : div_up(tiles, teams);
   cudaLaunchConfig_t config =
       launch_config(static_cast<unsigned>(std::min<std::uint64_t>(work, resident)), threads, call.stream);
   const bool staged = near != Near::none && fits();

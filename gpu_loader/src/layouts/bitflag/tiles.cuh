@@ -19,7 +19,7 @@ namespace spmvpack::gpu_loader::layouts::bitflag_kernels {
 template <class V>
 struct TilesOperands {
   std::uint32_t table_values;  ///< elements of `values`, if they are a table
-  std::uint32_t pieces;        ///< of each segment
+  std::uint32_t pieces;        ///< of all segments
   std::uint64_t cols;
   DeviceScalar<V> alpha;
   const V* x;
@@ -187,15 +187,53 @@ struct TileWarp {
 
 /// A piece of a segment: neighbouring tiles, for a block.
 struct SegmentPiece {
-  std::uint32_t segment, piece, pieces;  ///< pieces: of the segment
-  __device__ SegmentPiece(std::uint32_t item, std::uint32_t of_segment)
-      : segment(item / of_segment), piece(item - segment * of_segment), pieces(of_segment) {}
-  template <class A>
-  [[nodiscard]] __device__ __forceinline__ TileRange tiles(const View<A>& v, const Team& team) const {
-    const std::uint32_t first = __ldg(v.segments + segment);
-    const std::uint64_t count = __ldg(v.segments + segment + 1) - first;
-    const auto place = [&](std::uint32_t p) { return first + static_cast<std::uint32_t>(count * p / pieces); };
-    return {place(piece) + team.number, place(piece + 1), team.teams};
+  std::uint32_t segment, begin, end;  ///< tiles
+};
+
+/// All pieces. Segments have as many each, unless one has far more tiles than others: then they are dealt by tiles, at
+/// least one to each. Where a few columns have most entries, as of words in documents, one multiprocessor in seven did
+/// four fifths of the work before.
+struct SegmentPieces {
+  const std::uint32_t* segments;  ///< the first tile of each, and their number
+  std::uint32_t count, tiles, pieces;
+
+  [[nodiscard]] __device__ std::uint32_t of_each() const { return pieces / count; }
+  /// The segment of a piece if all have as many; there may be pieces left, for which it is `count`.
+  [[nodiscard]] __device__ std::uint32_t even(std::uint32_t piece) const { return min(piece / of_each(), count); }
+  /// All threads of a block look for it together. meanwhile() is called while what they load is on its way.
+  template <class Meanwhile>
+  [[nodiscard]] __device__ SegmentPiece find(std::uint32_t piece, Meanwhile&& meanwhile) const {
+    bool is_even = true;
+    for (std::uint32_t first = 0; first < count; first += blockDim.x) {
+      const std::uint32_t s = first + threadIdx.x, begin = s < count ? __ldg(segments + s) : 0,
+                          end = s < count ? __ldg(segments + s + 1) : 0;
+      if (first == 0) meanwhile();
+      is_even = __syncthreads_and(is_even && 2 * std::uint64_t{end - begin} * count <= 3 * std::uint64_t{tiles}) != 0;
+    }
+    if (is_even && even(piece) == count) return {count, 0, 0};
+    const std::uint32_t segment = is_even ? even(piece) : dealt(piece);
+    const std::uint32_t begin = __ldg(segments + segment), end = __ldg(segments + segment + 1),
+                        first = is_even ? segment * of_each() : before(segment, begin),
+                        n = is_even ? of_each() : before(segment + 1, end) - first;
+    const auto place = [&](std::uint32_t p) {
+      return begin + static_cast<std::uint32_t>(std::uint64_t{end - begin} * p / n);
+    };
+    return {segment, place(piece - first), place(piece - first + 1)};
+  }
+
+ private:
+  /// Pieces before the segment that begins with this tile, if they are dealt by tiles, rounded.
+  [[nodiscard]] __device__ std::uint32_t before(std::uint32_t segment, std::uint32_t tile) const {
+    const std::uint64_t more = 2 * std::uint64_t{tile} * (pieces - count) + tiles;
+    return segment + static_cast<std::uint32_t>(more / (2 * std::uint64_t{tiles}));
+  }
+  [[nodiscard]] __device__ std::uint32_t dealt(std::uint32_t piece) const {
+    std::uint32_t segment = 0;
+    for (std::uint32_t first = 0; first < count; first += blockDim.x) {
+      const std::uint32_t s = first + threadIdx.x;
+      segment += __syncthreads_count(s < count && before(s + 1, __ldg(segments + s + 1)) <= piece);
+    }
+    return segment;
   }
 };
 
@@ -227,12 +265,18 @@ __global__ void __launch_bounds__(tuning::max_threads, 1)
   TileWarp<source, near, A, V> warp{v, team, factors, to, of_warps + team.warp * warp_slots + 1, shared};
   if constexpr (near == Near::segment) {
     if constexpr (has_table(source)) load_table<source>(v.values, a.table_values, table);
-    for (std::uint32_t item = blockIdx.x; item < v.segment_count * a.pieces; item += gridDim.x) {
-      const SegmentPiece piece(item, a.pieces);
-      const std::uint64_t column = std::uint64_t{piece.segment} * v.segment_columns;
-      warp.multiply(piece.tiles(v, team), [&] {
-        __syncthreads();  // the segment before has been read
-        stage(a.x + column, static_cast<std::uint32_t>(min(std::uint64_t{v.segment_columns}, a.cols - column)), staged);
+    const SegmentPieces pieces{v.segments, static_cast<std::uint32_t>(v.segment_count), tiles, a.pieces};
+    const auto stage_segment = [&](std::uint32_t segment) {
+      const std::uint64_t column = std::uint64_t{segment} * v.segment_columns;
+      stage(a.x + column, static_cast<std::uint32_t>(min(std::uint64_t{v.segment_columns}, a.cols - column)), staged);
+    };
+    for (std::uint32_t p = blockIdx.x; p < a.pieces; p += gridDim.x) {
+      __syncthreads();  // the segment before has been read
+      const std::uint32_t guess = min(pieces.even(p), pieces.count - 1);
+      const SegmentPiece piece = pieces.find(p, [&] { stage_segment(guess); });
+      if (piece.segment == pieces.count) continue;
+      warp.multiply(TileRange{piece.begin + team.number, piece.end, team.teams}, [&] {
+        if (piece.segment != guess) stage_segment(piece.segment);
         __syncthreads();
       });
     }

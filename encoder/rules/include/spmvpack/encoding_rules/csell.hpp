@@ -105,14 +105,17 @@ constexpr std::uint64_t sums_of(const SumFacts& f, const Device& device) {
   return sums;
 }
 
+/// What a multiprocessor of a GPU has at once.
+inline constexpr std::uint64_t neighbouring_slices = 32;
 /// A way to store a part.
 struct WayFacts {
   Source source = Source::raw;
   std::uint32_t block = 1;
   std::uint64_t rows = 0, entries = 0, value_size = 8;
   std::uint64_t slices = 0, pattern_groups = 0, offset_groups = 0;
-  std::uint64_t longest = 0;                                    ///< groups of a slice
-  std::uint64_t uneven_steps = 0;                               ///< steps that some lanes lack
+  std::uint64_t longest = 0;           ///< groups of a slice
+  std::uint64_t heaviest_offsets = 0;  ///< groups with offsets that neighbouring_slices have together, at most
+  std::uint64_t uneven_steps = 0;      ///< steps that some lanes lack
   std::uint64_t tiles = 0, tile_slices = 0, largest_table = 0;  ///< values of the largest table
   std::uint64_t mirrors = 0, mirrors_by_steps = 0;  ///< blocks; those of them in slices that refer step by step
   std::uint64_t sums = 1;
