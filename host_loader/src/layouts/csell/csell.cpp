@@ -24,13 +24,13 @@ constexpr std::uint32_t all_lanes = ~0U;
 /// The values of a step of one source, but for mirrors.
 template <Source source, std::uint32_t block, class A>
 struct StepValues {
-  const A* values;             ///< raw: of the step's first entry; table: the table; else the step's
-  const std::byte* ids;        ///< table: of lane 0 and a block's first value, for the step
+  const A* values;                 ///< raw: of the step's first entry; table: the table; else the step's
+  const std::byte* ids = nullptr;  ///< table: of lane 0 and a block's first value, for the step
   std::uint32_t id_bytes = 0;  ///< of an id; the ids of lanes are group_steps apart, those of a block's values a group
 
   /// Step k of group g. `from`: values_of() the slice, but of raw ones those of the step.
   SPMVPACK_INLINE StepValues(const SliceView& slice, std::uint64_t g, std::uint32_t k, const A* from)
-      : values(from), ids(nullptr), id_bytes(slice.id_bytes) {
+      : values(from), id_bytes(slice.id_bytes) {
     if constexpr (source == Source::table)
       ids = slice.stream + slice.at.ids * unit + (g * block * block * lanes * group_steps + k) * id_bytes;
     if constexpr (source == Source::step) values += (g * group_steps + k) * block * block;
