@@ -226,7 +226,7 @@ bool device_takes_sjds(const PartView& part) {
 
 bool device_takes_coo(const PartView& part) {
   using namespace layouts::coo;
-  const Entries e{part.get<std::uint32_t>("row_idx").data(), part.get<std::uint32_t>("col_idx").data(), part.rows(),
+  const Indices e{part.get<std::uint32_t>("row_idx").data(), part.get<std::uint32_t>("col_idx").data(), part.rows(),
                   part.cols()};
   return all_sound(part.info().nnz, [&](std::uint64_t i) { return check_entry(e, i); });
 }

@@ -20,7 +20,7 @@ constexpr std::array<ViolationText, 3> texts{{{"row_idx", "entry {0} is in row {
 static_assert(texts.size() == number_of(not_after_last));
 
 void check(const PartView& part, int threads) {
-  const Entries e{part.get<std::uint32_t>("row_idx").data(), part.get<std::uint32_t>("col_idx").data(), part.rows(),
+  const Indices e{part.get<std::uint32_t>("row_idx").data(), part.get<std::uint32_t>("col_idx").data(), part.rows(),
                   part.cols()};
   parallel_items(part.info().nnz, piece, threads, [&](std::uint64_t i) {
     require_sound(check_entry(e, i), part, texts, i, e.row_idx[i], e.rows, e.col_idx[i], e.cols);

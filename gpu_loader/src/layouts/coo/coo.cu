@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 3> check_names{
     {"row_idx: a row is not below the part's rows", "col_idx: a column is not below the part's columns",
      "row_idx and col_idx: an entry does not follow the one before it"}};
 
-__global__ void check_kernel(spmvpack::layouts::coo::Entries e, std::uint64_t nnz, std::uint32_t* errors) {
+__global__ void check_kernel(spmvpack::layouts::coo::Indices e, std::uint64_t nnz, std::uint32_t* errors) {
   std::uint32_t found = 0;
   for (std::uint64_t k = first_item(); k < nnz; k += stride()) found |= check_entry(e, k);
   if (found != 0) atomicOr(errors, found & violation_kinds);
@@ -27,7 +27,7 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch
   const auto rows = part.get<std::uint32_t>("row_idx"), cols = part.get<std::uint32_t>("col_idx");
   if (rows.empty()) return;
   launch_check(check_kernel, rows.size(), stream,
-               spmvpack::layouts::coo::Entries{rows.data(), cols.data(), part.rows(), part.cols()}, rows.size(),
+               spmvpack::layouts::coo::Indices{rows.data(), cols.data(), part.rows(), part.cols()}, rows.size(),
                errors);
 }
 

@@ -14,13 +14,13 @@ enum Violation : std::uint32_t {
 };
 
 /// Rows and columns of the entries of a part with so many of either.
-struct Entries {
+struct Indices {
   const std::uint32_t *row_idx, *col_idx;
   std::uint64_t rows, cols;
 };
 
 /// Entry i is in range, and after the one before it.
-inline SPMVPACK_HOST_DEVICE Violation check_entry(const Entries& e, std::uint64_t i) {
+inline SPMVPACK_HOST_DEVICE Violation check_entry(const Indices& e, std::uint64_t i) {
   const std::uint32_t row = e.row_idx[i], column = e.col_idx[i];
   if (row >= e.rows) return row_out_of_range;
   if (column >= e.cols) return column_out_of_range;
