@@ -12,6 +12,7 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* scratch, 
 
 /// Windows of x for a part's slices, in device memory: what load builds of a part that they suit.
 struct DeviceWindows : LayoutState {
+  [[nodiscard]] bool copies_values() const noexcept override { return true; }
   std::shared_ptr<void> memory;
   std::uint64_t windows = 0, programs = 0;  ///< where each begins, in bytes
   std::uint32_t pairs = 1;                  ///< of slices that a program is for

@@ -234,6 +234,7 @@ struct Order final : LayoutState {
   Array<Kind> kinds;  ///< of slices of rows; none if few have one
   AlignedValues aligned;
 
+  [[nodiscard]] bool copies_values() const noexcept override { return !aligned.empty(); }
   template <class A>
   Order(const View<A>& v, bool fetched, int share_count, int threads)
       : others(v),

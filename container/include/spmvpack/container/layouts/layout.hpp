@@ -50,6 +50,8 @@ struct LayoutState {
   LayoutState(const LayoutState&) = delete;
   LayoutState& operator=(const LayoutState&) = delete;
   virtual ~LayoutState() = default;
+  /// Whether it holds copies of the part's values, and so must be made anew when they change.
+  [[nodiscard]] virtual bool copies_values() const noexcept { return false; }
 };
 
 struct Layout {
