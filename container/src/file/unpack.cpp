@@ -6,7 +6,6 @@
 #include <cstring>
 #include <functional>
 
-#include "layouts/unpacking.hpp"
 #include "spmvpack/container/base/memory.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/file/reader.hpp"
@@ -48,7 +47,7 @@ CsrMatrix merge(const Container& container, format::Role role, std::span<const L
   for (const LocalPart& part : parts)
     for (std::uint64_t r = 0; r < part.matrix.rows; ++r)
       m.row_ptr[part.row(r) + 1] += part.matrix.row_ptr[r + 1] - part.matrix.row_ptr[r];
-  layouts::add_up_lengths(m);
+  for (std::uint64_t r = 0; r < m.rows; ++r) m.row_ptr[r + 1] += m.row_ptr[r];
 
   // Parts are appended row by row in table order, then each row is sorted.
   Array<std::uint64_t> next(m.rows);

@@ -85,8 +85,8 @@ void check(const PartView& part, int threads) {
     for (std::uint64_t c = 0; c < v.chunks; ++c) require_sound(check_chunk(v, n, c), part, texts, c, step_begin(v, c));
     require_sound(check_steps(v), part, texts, step_begin(v, v.chunks), v.steps);
     check_rows(part, v, n);
-    const Slots<T> slots(part);
-    slots.check_zeros(part);
+    const auto slots = HeldSlots<T>::of(part);
+    checked_zeros(part, slots);
     const auto has_entry = [&](std::uint64_t slot) { return slots.has_entry(slot); };
     check_pieces(part, v.chunks, chunks_per_task, threads, [&](std::uint64_t c) {
       std::uint64_t entries = 0;
@@ -101,45 +101,8 @@ void check(const PartView& part, int threads) {
   });
 }
 
-/// Chunks are in the order of their segments or not; each row's entries go behind those of its earlier segments.
-CsrMatrix unpack(const PartView& part, int threads) {
-  CsrMatrix m = allocate_csr(part.rows(), part.cols(), part.info().nnz, part.info().value_type);
-  dispatch(m.value_type(), [&]<class T>(T) {
-    const View<T> v = view<T>(part);
-    const Slots<T> slots(part);
-    const auto has_entry = [&](std::uint64_t slot) { return slots.has_entry(slot); };
-    // Entries of each lane; then, for shared rows, of each partial sum, by which the row's entries are in order.
-    const auto each_lane = [&](auto&& f) {
-      parallel_items(v.chunks, chunks_per_task, threads, [&](std::uint64_t c) {
-        for (std::uint64_t lane = 0; lane < v.chunk_rows; ++lane)
-          if (!LaneRow{v.row_idx[c * v.chunk_rows + lane]}.is_none()) f(c, lane);
-      });
-    };
-    Array<std::uint64_t> partial(v.shared);
-    std::fill(m.row_ptr.begin(), m.row_ptr.end(), 0);
-    each_lane([&](std::uint64_t c, std::uint64_t lane) {
-      std::uint64_t n = 0;
-      each_entry(v, c, lane, has_entry, [&](std::uint32_t /*column*/, const ValueSlot& /*slot*/) { ++n; });
-      const LaneRow row{v.row_idx[c * v.chunk_rows + lane]};
-      (row.is_shared() ? partial[row.index()] : m.row_ptr[row.index() + std::uint64_t{1}]) = n;
-    });
-    for (std::uint64_t i = 0; i < partial.size(); ++i) m.row_ptr[v.shared_rows[i] + std::uint64_t{1}] += partial[i];
-    add_up_lengths(m);
-    for (std::uint64_t i = 0, begin = 0; i < partial.size(); ++i) {  // now the place of its first entry
-      begin = i != 0 && v.shared_rows[i] == v.shared_rows[i - 1] ? begin : m.row_ptr[v.shared_rows[i]];
-      begin += std::exchange(partial[i], begin);
-    }
-    each_lane([&](std::uint64_t c, std::uint64_t lane) {
-      const LaneRow row{v.row_idx[c * v.chunk_rows + lane]};
-      const std::uint64_t first = row.is_shared() ? partial[row.index()] : m.row_ptr[row.index()];
-      each_entry(v, c, lane, has_entry, put_from<T>(m, v.values, first));
-    });
-  });
-  return m;
-}
-
 }  // namespace
 
-const Layout layout{"amb", sections, parameters, check_shape, check, unpack};
+const Layout layout{"amb", sections, parameters, check_shape, check, unpack<Entries>};
 
 }  // namespace spmvpack::layouts::amb

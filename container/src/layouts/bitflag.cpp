@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
 
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/bitflag_check.hpp"
 #include "spmvpack/container/layouts/bitflag_entries.hpp"
+#include "unpacking.hpp"
 #include "violations.hpp"
 
 namespace spmvpack::layouts::bitflag {
@@ -136,60 +136,6 @@ void check(const PartView& part, int threads) {
   });
 }
 
-/// Calls f(c, chunk) for all chunks in parallel.
-template <class T, class F>
-void each_chunk(const View<T>& v, int threads, F&& f) {
-  parallel_items(v.chunk_count, chunks_per_task, threads, [&](std::uint64_t c) {
-    if (v.chunks[c].info.entries() != 0) f(c, ChunkView::of(v, c));
-  });
-}
-
-CsrMatrix unpack(const PartView& part, int threads) {
-  CsrMatrix m = allocate_csr(part.rows(), part.cols(), part.info().nnz, part.info().value_type);
-  const std::uint64_t rows = segment_rows(part.info());
-  dispatch(m.value_type(), [&]<class T>(T) {
-    const View<T> v = view<T>(part);
-    auto& to = std::get<Array<T>>(m.values);
-    // Where the entries of each row of a segment begin among the chunks', then where they belong.
-    CountedVector<std::uint64_t> first_entry(v.chunk_count + 1), begin(rows + 1, part.info().nnz);
-    for (std::uint64_t c = 0; c < v.chunk_count; ++c) first_entry[c + 1] = first_entry[c] + v.chunks[c].info.entries();
-    parallel_items(v.chunk_count, chunks_per_task, threads, [&](std::uint64_t c) {
-      // A row starts where its entry does; an empty one where the next does.
-      const ChunkView chunk = ChunkView::of(v, c);
-      std::uint32_t starts = 0;
-      std::uint64_t row = chunk.chunk.begin();
-      for (std::uint32_t e = 0; e < chunk.chunk.info.entries(); ++e)
-        if (chunk.starts_row(e))
-          for (const std::uint64_t end = chunk.start_row(starts++); row <= end; ++row) begin[row] = first_entry[c] + e;
-      for (; row < v.chunks[c + 1].begin(); ++row) begin[row] = first_entry[c + 1];
-    });
-    CountedVector<std::uint64_t> place(rows);
-    std::uint64_t at = 0;
-    for (std::uint64_t r = 0; r < m.rows; ++r) {
-      m.row_ptr[r] = at;
-      for (std::uint64_t row = r; row < rows; row += m.rows) {
-        place[row] = at;
-        at += begin[row + 1] - begin[row];
-      }
-    }
-    m.row_ptr[m.rows] = at;
-    const void* const section = value_section(v);
-    each_chunk(v, threads, [&](std::uint64_t c, const ChunkView& chunk) {
-      each_row_entry(chunk, [&](std::uint32_t e, std::uint32_t row) {
-        const std::uint64_t target = place[row] + (first_entry[c] + e - begin[row]);
-        m.col_idx[target] = chunk.column(e);
-        if (chunk.source == Source::decimal) {
-          to[target] =
-              static_cast<T>(chunk.integer(e) / powers_of_ten[chunk.chunk.info.exponent() + chunk.more_exponent(e)]);
-          return;
-        }
-        copy_value<T>(section, value_slot<T>(chunk, e), &to[target]);
-      });
-    });
-  });
-  return m;
-}
-
 }  // namespace
 
 const Layout layout{.name = "bitflag",
@@ -197,7 +143,7 @@ const Layout layout{.name = "bitflag",
                     .parameters = parameters,
                     .check_shape = check_shape,
                     .check = check,
-                    .unpack = unpack,
+                    .unpack = unpack<Entries>,
                     .source_names = source_names};
 
 }  // namespace spmvpack::layouts::bitflag

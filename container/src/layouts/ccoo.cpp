@@ -1,11 +1,9 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
 #include <cstring>
-#include <vector>
 
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/ccoo_check.hpp"
@@ -17,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t chunks_per_task = 256, places_per_task = 1U << 16U;
 
-/// A chunk with its rows and column offsets widened. One decoder serves checking and unpacking.
+/// A chunk with its rows and column offsets widened.
 struct Slots {
   std::uint32_t lanes = 0, count = 0;  ///< stored lanes; stored slots = lanes times K
   std::array<std::uint32_t, default_lanes> rows;
@@ -178,54 +176,12 @@ void check_part(const PartView& part, int threads) {
   require_entries(part, entries);
 }
 
-template <class T>
-CsrMatrix unpack_part(const PartView& part, int threads) {
-  const View<T> v = view<T>(part);
-  CsrMatrix m = allocate_csr(part.rows(), part.cols(), part.info().nnz, part.info().value_type);
-  std::fill(m.row_ptr.begin(), m.row_ptr.end(), 0);
-
-  // Entries are in CSR order, so each chunk's position follows from the counts of those before it.
-  CountedVector<std::uint64_t> start(v.chunks + 1);
-  parallel_pieces(v.chunks, chunks_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    Slots s;
-    for (std::uint64_t c = first; c < last; ++c) {
-      decode(v, c, s);
-      std::uint64_t run = 0;  // entries of the lane's row so far
-      for (std::uint32_t slot = 0; slot < s.count; ++slot) {
-        run += is_padding(s, v.slots, slot) ? 0 : 1;
-        const std::uint32_t row = s.row(slot / v.slots);
-        if (slot + 1 < s.count && s.row((slot + 1) / v.slots) == row) continue;
-        std::atomic_ref(m.row_ptr[row + std::uint64_t{1}]).fetch_add(run, std::memory_order_relaxed);
-        start[c + 1] += run;
-        run = 0;
-      }
-    }
-  });
-  for (std::uint64_t c = 0; c < v.chunks; ++c) start[c + 1] += start[c];
-  add_up_lengths(m);
-
-  parallel_pieces(v.chunks, chunks_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    Slots s;
-    for (std::uint64_t c = first; c < last; ++c) {
-      decode(v, c, s);
-      auto put = put_from<T>(m, value_section(v, c), start[c]);
-      each_entry(v, c, s,
-                 [&](std::uint32_t /*row*/, std::uint32_t column, const ValueSlot& slot) { put(column, slot); });
-    }
-  });
-  return m;
-}
-
 void check_shape(const PartView& part) {
   dispatch(part.info().value_type, [&]<class T>(T) { check_part_shape<T>(part); });
 }
 
 void check(const PartView& part, int threads) {
   dispatch(part.info().value_type, [&]<class T>(T) { check_part<T>(part, threads); });
-}
-
-CsrMatrix unpack(const PartView& part, int threads) {
-  return dispatch(part.info().value_type, [&]<class T>(T) { return unpack_part<T>(part, threads); });
 }
 
 }  // namespace
@@ -248,6 +204,6 @@ View<T> view(const PartView& part) {
 SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
 #undef SPMVPACK_INSTANTIATE
 
-const Layout layout{"ccoo", sections, parameters, check_shape, check, unpack};
+const Layout layout{"ccoo", sections, parameters, check_shape, check, unpack<Entries>};
 
 }  // namespace spmvpack::layouts::ccoo

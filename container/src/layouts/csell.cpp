@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
-#include <span>
 
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/csell_check.hpp"
@@ -15,14 +13,6 @@ namespace spmvpack::layouts::csell {
 namespace {
 
 constexpr std::uint64_t slices_per_task = 64, places_per_task = 1U << 14U;
-
-/// Entries of a lane.
-std::uint64_t entries_of(const SliceView& slice, std::uint64_t lane) {
-  std::uint64_t n = 0;
-  for (std::uint64_t g = 0; g < slice.n.total(); ++g)
-    for (const std::uint32_t mask : slice.group(g).mask) n += mask >> lane & 1U;
-  return n;
-}
 
 void check_shape(const PartView& part) {
   const auto& p = part.info().params;
@@ -193,32 +183,6 @@ void check(const PartView& part, int threads) {
   });
 }
 
-CsrMatrix unpack(const PartView& part, int threads) {
-  CsrMatrix m = allocate_csr(part.rows(), part.cols(), part.info().nnz, part.info().value_type);
-  dispatch(m.value_type(), [&]<class T>(T) {
-    const View<T> v = view<T>(part);
-    const auto each_slice = [&](auto&& f) {
-      parallel_items(v.slice_count, slices_per_task, threads, [&](std::uint64_t s) { f(s, SliceView::of(v, s)); });
-    };
-    each_slice([&](std::uint64_t s, const SliceView& slice) {
-      for (std::uint64_t row = s * lanes; row < std::min((s + 1) * lanes, v.rows); ++row) {
-        const std::uint64_t n = entries_of(slice, row % lanes);
-        for (std::uint64_t r = row * v.block; r < (row + 1) * v.block; ++r) m.row_ptr[r + 1] = n * v.block;
-      }
-    });
-    add_up_lengths(m);
-    each_slice([&](std::uint64_t s, const SliceView& slice) {
-      const EntriesBefore before = EntriesBefore::of(slice);
-      for (std::uint64_t r = s * lanes * v.block; r < std::min((s + 1) * lanes * v.block, m.rows); ++r) {
-        const auto lane = static_cast<std::uint32_t>(r / v.block % lanes),
-                   row = static_cast<std::uint32_t>(r % v.block);
-        each_entry(v, slice, before, s, lane, row, put_from<T>(m, v.values, m.row_ptr[r]));
-      }
-    });
-  });
-  return m;
-}
-
 }  // namespace
 
 const Layout layout{.name = "csell",
@@ -226,7 +190,7 @@ const Layout layout{.name = "csell",
                     .parameters = parameters,
                     .check_shape = check_shape,
                     .check = check,
-                    .unpack = unpack,
+                    .unpack = unpack<Entries>,
                     .shares_entries = true,
                     .source_names = source_names};
 

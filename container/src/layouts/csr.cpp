@@ -23,6 +23,7 @@ void check(const PartView& part, int threads) {
                [&] { return fmt::format("the longest row has {} entries, the part table says {}", longest, said); });
 }
 
+/// A copy: going by Entries takes 1.0 to 1.5 times as long.
 CsrMatrix unpack(const PartView& part, int threads) {
   const CsrView a = view(part);
   CsrMatrix m = allocate_csr(a.rows(), a.cols(), a.nnz(), a.value_type());

@@ -19,9 +19,9 @@ void check(const PartView& part, int threads) {
   const View d = view(part);
   for (std::uint64_t i = 0; i < d.count; ++i) require_sound(check_diagonal(d, i), part, texts, i);
   dispatch(part.info().value_type, [&]<class T>(T) {
-    const Slots<T> slots(part);
-    slots.check_zeros(part);
-    for (const std::uint64_t slot : slots.zeros())
+    const auto slots = HeldSlots<T>::of(part);
+    const auto zeros = checked_zeros(part, slots);
+    for (const std::uint64_t slot : zeros)
       part.require(check_entry(d, slot % d.rows, slot / d.rows) == sound, "stored_zeros",
                    [&] { return fmt::format("slot {} has no column", slot); });
     const std::uint64_t rows = d.count == 0 ? 0 : part.rows();
@@ -34,24 +34,12 @@ void check(const PartView& part, int threads) {
       }
       return entries;
     };
-    check_pieces(part, rows, rows_per_task, threads, check_row, slots.zeros().size());
+    check_pieces(part, rows, rows_per_task, threads, check_row, zeros.size());
   });
-}
-
-CsrMatrix unpack(const PartView& part, int threads) {
-  const View d = view(part);
-  CsrMatrix m = allocate_csr(part.rows(), part.cols(), part.info().nnz, part.info().value_type);
-  dispatch(m.value_type(), [&]<class T>(T) {
-    const Slots<T> slots(part);
-    const auto has_entry = [&](std::uint64_t slot) { return slots.has_entry(slot); };
-    unpack_rows<T>(m, part.get<T>("values").data(), rows_per_task, threads,
-                   [&](std::uint64_t r, auto&& f) { each_entry<T>(d, r, has_entry, f); });
-  });
-  return m;
 }
 
 }  // namespace
 
-const Layout layout{"dia", sections, {}, nullptr, check, unpack};
+const Layout layout{"dia", sections, {}, nullptr, check, unpack<Entries>};
 
 }  // namespace spmvpack::layouts::dia

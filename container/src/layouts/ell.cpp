@@ -16,10 +16,8 @@ void check(const PartView& part, int threads) {
   padded_rows::check(part, geometry(part), part.rows(), width_of(part), threads);
 }
 
-CsrMatrix unpack(const PartView& part, int threads) { return padded_rows::unpack(part, geometry(part), threads); }
-
 }  // namespace
 
-const Layout layout{"ell", sections, {}, check_shape, check, unpack};
+const Layout layout{"ell", sections, {}, check_shape, check, unpack<Entries>};
 
 }  // namespace spmvpack::layouts::ell

@@ -18,10 +18,8 @@ void check(const PartView& part, int threads) {
   });
 }
 
-CsrMatrix unpack(const PartView& part, int threads) { return padded_rows::unpack(part, geometry(part), threads); }
-
 }  // namespace
 
-const Layout layout{"ellpack_r", sections, {}, check_shape, check, unpack};
+const Layout layout{"ellpack_r", sections, {}, check_shape, check, unpack<Entries>};
 
 }  // namespace spmvpack::layouts::ellpack_r

@@ -1,7 +1,6 @@
-#include "spmvpack/container/layouts/layout.hpp"
-
 #include <fmt/format.h>
 
+#include "spmvpack/container/layouts/entries.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
 
 namespace spmvpack {
@@ -55,6 +54,15 @@ format::ElementType SectionDescription::type(const PartInfo& part) const {
 
 void check_sections(const PartView& part, std::span<const SectionDescription> sections) {
   for (const SectionDescription& section : sections) check_section(part, section);
+}
+
+layouts::SectionBytes<const std::byte> layouts::section_bytes(const PartView& part) {
+  SectionBytes<const std::byte> bytes;
+  const std::span<const SectionDescription> sections = find_layout(part.info().layout).sections;
+  for (std::size_t i = 0; i < sections.size(); ++i)
+    if (const PartView::Section* const section = part.find(sections[i].name); section != nullptr)
+      bytes.begin[i] = section->bytes.data();
+  return bytes;
 }
 
 std::uint64_t* find_count(PartInfo& part, std::string_view section) {

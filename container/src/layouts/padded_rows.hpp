@@ -1,5 +1,5 @@
 #pragma once
-// Checks and unpacks rows of slots, whatever their geometry.
+// Checks rows of slots, whatever their geometry.
 
 #include <fmt/format.h>
 
@@ -48,18 +48,6 @@ void check(const PartView& part, const Geometry& geometry, std::uint64_t lanes, 
   });
   part.require(!width || longest == *width, {},
                [&] { return fmt::format("no row has the width of {} entries", *width); });
-}
-
-/// The rows as they are stored: a row's columns are in the order of its slots.
-template <class Geometry>
-CsrMatrix unpack(const PartView& part, const Geometry& geometry, int threads) {
-  const std::uint32_t* const columns = part.get<std::uint32_t>("col_idx").data();
-  CsrMatrix m = allocate_csr(part.rows(), part.cols(), part.info().nnz, part.info().value_type);
-  dispatch(m.value_type(), [&]<class T>(T) {
-    unpack_rows<T>(m, part.get<T>("values").data(), rows_per_task, threads,
-                   [&](std::uint64_t r, auto&& f) { each_entry<T>(columns, geometry(r), f); });
-  });
-  return m;
 }
 
 }  // namespace spmvpack::layouts::padded_rows

@@ -50,10 +50,8 @@ void check(const PartView& part, int threads) {
                  [&](std::uint64_t r) { require_sound(check_length(g, columns, part.rows(), r), part, texts, r); });
 }
 
-CsrMatrix unpack(const PartView& part, int threads) { return padded_rows::unpack(part, geometry(part), threads); }
-
 }  // namespace
 
-const Layout layout{"pjds", sections, parameters, check_shape, check, unpack, permuted};
+const Layout layout{"pjds", sections, parameters, check_shape, check, unpack<Entries>, permuted};
 
 }  // namespace spmvpack::layouts::pjds

@@ -1,6 +1,5 @@
 #include "spmvpack/container/layouts/pkt.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "spmvpack/container/base/parallel.hpp"
@@ -82,35 +81,8 @@ void check(const PartView& part, int threads) {
   });
 }
 
-CsrMatrix unpack(const PartView& part, int threads) {
-  CsrMatrix m = allocate_csr(part.rows(), part.cols(), part.info().nnz, part.info().value_type);
-  dispatch(m.value_type(), [&]<class T>(T) {
-    const View<T> v = view<T>(part);
-    auto& to = std::get<Array<T>>(m.values);
-    const auto each = [&](auto&& f) {
-      parallel_items(v.packets, packets_per_task, threads, [&](std::uint64_t p) {
-        for (std::uint32_t thread = 0; thread < v.threads; ++thread) each_entry(v, p, thread, f);
-      });
-    };
-    // A row is one thread's, so that no two tasks count or place entries of the same one.
-    std::fill(m.row_ptr.begin(), m.row_ptr.end(), 0);
-    each([&](std::uint32_t row, std::uint32_t /*column*/, const ValueSlot& /*slot*/) {
-      ++m.row_ptr[row + std::uint64_t{1}];
-    });
-    add_up_lengths(m);
-    Array<std::uint64_t> next(m.rows);
-    std::copy(m.row_ptr.begin(), m.row_ptr.begin() + static_cast<std::ptrdiff_t>(m.rows), next.begin());
-    each([&](std::uint32_t row, std::uint32_t column, const ValueSlot& slot) {
-      const std::uint64_t k = next[row]++;
-      m.col_idx[k] = column;
-      copy_value<T>(v.values, slot, &to[k]);
-    });
-  });
-  return m;
-}
-
 }  // namespace
 
-const Layout layout{"pkt", sections, parameters, check_shape, check, unpack};
+const Layout layout{"pkt", sections, parameters, check_shape, check, unpack<Entries>};
 
 }  // namespace spmvpack::layouts::pkt

@@ -31,10 +31,8 @@ void check(const PartView& part, int threads) {
                  [&](std::uint64_t s) { require_sound(check_steps(g, columns, s), part, texts, s); });
 }
 
-CsrMatrix unpack(const PartView& part, int threads) { return padded_rows::unpack(part, geometry(part), threads); }
-
 }  // namespace
 
-const Layout layout{"sell", sections, parameters, check_shape, check, unpack};
+const Layout layout{"sell", sections, parameters, check_shape, check, unpack<Entries>};
 
 }  // namespace spmvpack::layouts::sell

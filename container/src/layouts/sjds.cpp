@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -91,39 +90,6 @@ void check(const PartView& part, int threads) {
   });
 }
 
-CsrMatrix unpack(const PartView& part, int threads) {
-  CsrMatrix m = allocate_csr(part.rows(), part.cols(), part.info().nnz, part.info().value_type);
-  std::fill(m.row_ptr.begin(), m.row_ptr.end(), 0);
-  dispatch(m.value_type(), [&]<class T>(T) {
-    const View<T> v = view<T>(part);
-    const auto each_slice = [&](std::uint64_t begin, std::uint64_t count, auto&& f) {
-      parallel_pieces(count, slices_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-        for (std::uint64_t s = begin + first; s < begin + last; ++s) f(s, SliceView::of(v, s));
-      });
-    };
-    each_slice(0, v.row_slices(), [&](std::uint64_t /*s*/, const SliceView& slice) {
-      for (std::uint32_t lane = 0; lane < slice.slice.rows(); ++lane) {
-        std::uint64_t n = slice.slice.full();
-        for (std::uint32_t k = 0; k < slice.slice.tail() && slice.tail()[k] > lane; ++k) ++n;
-        m.row_ptr[slice.row(lane) + std::uint64_t{1}] = n;
-      }
-    });
-    for (std::uint64_t s = v.row_slices(); s < v.slice_count; ++s)
-      m.row_ptr[v.slices[s].row + std::uint64_t{1}] += v.slices[s].entries();
-    add_up_lengths(m);
-    each_slice(0, v.row_slices(), [&](std::uint64_t /*s*/, const SliceView& slice) {
-      for (std::uint32_t lane = 0; lane < slice.slice.rows(); ++lane)
-        each_entry<T>(slice, lane, put_from<T>(m, v.values, m.row_ptr[slice.row(lane)]));
-    });
-    each_slice(v.row_slices(), v.piece_count, [&](std::uint64_t s, const SliceView& slice) {
-      std::uint64_t first = s;  // of the row's pieces, all of which but the last are full
-      while (v.slices[first].continues()) --first;
-      each_entry_of_piece<T>(slice, put_from<T>(m, v.values, m.row_ptr[slice.slice.row] + (s - first) * max_entries));
-    });
-  });
-  return m;
-}
-
 }  // namespace
 
 const Layout layout{.name = "sjds",
@@ -131,7 +97,7 @@ const Layout layout{.name = "sjds",
                     .parameters = parameters,
                     .check_shape = check_shape,
                     .check = check,
-                    .unpack = unpack,
+                    .unpack = unpack<Entries>,
                     .source_names = source_names};
 
 }  // namespace spmvpack::layouts::sjds

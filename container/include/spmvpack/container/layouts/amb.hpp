@@ -19,6 +19,7 @@ inline constexpr std::array<std::string_view, 3> parameters{"segment_cols", "blo
 enum Section : std::uint8_t {  // places in `sections`
   section_cl = 0,
   section_col_idx = 3,
+  section_values = 4,
   section_shared_rows = 5,
   section_empty_rows = 6,
   section_stored_zeros = 7,

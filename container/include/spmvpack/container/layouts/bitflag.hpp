@@ -8,6 +8,7 @@
 
 #include "spmvpack/container/base/host_device.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
+#include "spmvpack/container/layouts/value_slot.hpp"
 
 namespace spmvpack::layouts::bitflag {
 
@@ -50,7 +51,7 @@ inline constexpr std::uint32_t window_step = 4096;     ///< elements between pla
 inline constexpr std::uint32_t window_size = 65536;    ///< elements: ids are u16
 inline constexpr std::uint32_t max_windows = 512;      ///< places where they may begin
 inline constexpr std::uint32_t max_window_values = (max_windows - 1) * window_step + window_size;
-inline constexpr std::uint32_t max_exponent = 22;  ///< 10^22 is the last power of ten that an f64 has
+using layouts::max_exponent;
 inline constexpr std::uint32_t max_hot = 32768;
 inline constexpr std::uint64_t most_hot_cols = std::uint64_t{1} << 31U;  ///< columns of a part in which some are hot
 inline constexpr std::uint32_t max_segment = 65536;                      ///< columns
@@ -168,17 +169,8 @@ constexpr SPMVPACK_HOST_DEVICE std::uint32_t stored_bytes(Source source, std::si
       return 0;
   }
 }
-/// 10^n, exactly, of n up to max_exponent.
-constexpr SPMVPACK_HOST_DEVICE double power_of_ten(std::uint32_t n) noexcept {
-  double power = 1;
-  for (; n != 0; --n) power *= 10;
-  return power;
-}
-inline constexpr std::array<double, max_exponent + 1> powers_of_ten = [] {
-  std::array<double, max_exponent + 1> all{};
-  for (std::uint32_t n = 0; n <= max_exponent; ++n) all[n] = power_of_ten(n);
-  return all;
-}();
+using layouts::power_of_ten;
+using layouts::powers_of_ten;
 constexpr std::uint32_t value_bytes_of(const PartInfo& part) noexcept {
   return stored_bytes(source_of(part), size_of(part.value_type));
 }
@@ -312,16 +304,16 @@ struct ChunkView {
     return place < hot_count ? hot[place] : ~0U;
   }
   /// The element of ids, integers or raw values of entry e.
-  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t value_slot(std::uint32_t e) const {
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t value_element(std::uint32_t e) const {
     return slot_of(value_bytes, chunk_lanes, e / lane_entries, e % lane_entries);
   }
   /// The element of `values` that entry e names.
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t id(std::uint32_t e) const {
     const std::uint32_t begin = source == Source::window ? chunk.info.window() * window_step : 0;
-    return begin + number(bytes + at.values, value_bytes, value_slot(e));
+    return begin + number(bytes + at.values, value_bytes, value_element(e));
   }
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::int32_t integer(std::uint32_t e) const {
-    return reinterpret_cast<const std::int32_t*>(bytes + at.values)[value_slot(e)];
+    return reinterpret_cast<const std::int32_t*>(bytes + at.values)[value_element(e)];
   }
   /// What the exponent of entry e is above the chunk's.
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t more_exponent(std::uint32_t e) const {

@@ -161,7 +161,7 @@ SPMVPACK_HOST_DEVICE inline Violation check_unused(const ChunkView& chunk, std::
   for (std::uint32_t e = info.entries() + first; e < chunk_entries; e += step) clear = clear && !chunk.starts_row(e);
   for (std::uint32_t e = info.entries() + first; e < slots; e += step) {
     clear = clear && chunk.word(e) == 0;
-    const std::uint32_t value = chunk.at.values + chunk.value_slot(e) * chunk.value_bytes;
+    const std::uint32_t value = chunk.at.values + chunk.value_element(e) * chunk.value_bytes;
     for (std::uint32_t b = value; b < value + chunk.value_bytes; ++b) clear = clear && chunk.bytes[b] == std::byte{0};
   }
   if (chunk.at.exponents != chunk.at.rows) {

@@ -1,52 +1,73 @@
 #pragma once
-/// The entries of a part of bitflag in the order of CSR (of a segment's rows), and where the value of each lies, for
-/// host and device.
+/// The entries of a part of bitflag, for host and device.
 
 #include "spmvpack/container/layouts/bitflag.hpp"
-#include "spmvpack/container/layouts/value_slot.hpp"
+#include "spmvpack/container/layouts/entries.hpp"
 
 namespace spmvpack::layouts::bitflag {
 
-/// Raw values are in `stream`; the others in `values`.
-constexpr SPMVPACK_HOST_DEVICE ValuesAre values_are(Source source) noexcept {
-  if (source == Source::decimal) return ValuesAre::computed;
-  return source == Source::raw ? ValuesAre::own : ValuesAre::shared;
-}
-
-/// The section of the slots.
-template <class T>
-SPMVPACK_HOST_DEVICE const void* value_section(const View<T>& v) {
-  return v.source == Source::raw ? static_cast<const void*>(v.stream) : v.values;
-}
-
-/// Of entry e of a chunk. Not of decimals.
-template <class T>
+/// Of entry e of a chunk of a part with this source.
+template <class T, Source source>
 SPMVPACK_HOST_DEVICE ValueSlot value_slot(const ChunkView& chunk, std::uint32_t e) {
-  switch (chunk.source) {
-    case Source::raw:
-      return {std::uint64_t{chunk.chunk.place} * unit + chunk.at.values + chunk.value_slot(e) * sizeof(T)};
-    case Source::table:
-    case Source::window:
-      return element_slot<T>(chunk.id(e));
-    default:
-      return {0};
-  }
+  const auto place = [&] {
+    return std::uint64_t{chunk.chunk.place} * unit + chunk.at.values +
+           std::uint64_t{chunk.value_element(e)} * chunk.value_bytes;
+  };
+  if constexpr (source == Source::raw)
+    return {place(), section_stream};
+  else if constexpr (source == Source::decimal)
+    return {place(), section_stream, ValuesAre::computed, Change::none,
+            static_cast<std::uint8_t>(chunk.chunk.info.exponent() + chunk.more_exponent(e))};
+  else
+    return element_slot<T>(section_values, source == Source::single ? 0 : chunk.id(e), ValuesAre::shared);
 }
 
-/// Calls f(e, row) for the entries of a chunk; the row counts through all segments.
-template <class F>
-SPMVPACK_HOST_DEVICE void each_row_entry(const ChunkView& chunk, F&& f) {
-  std::uint32_t starts = 0, row = chunk.chunk.row;
-  for (std::uint32_t e = 0; e < chunk.chunk.info.entries(); ++e) {
-    if (chunk.starts_row(e)) row = chunk.start_row(starts++);
-    f(e, row);
-  }
-}
+/// A unit is a chunk. Rows of one segment have a run in each chunk that continues them. Of several segments, each row
+/// of a segment has one in every chunk: either its number or the chunk's is one more than before.
+template <class T>
+struct Entries {
+  View<T> v;
 
-/// Calls f(row, column, slot) for the entries of a chunk of a part that has been checked. Not of decimals.
-template <class T, class F>
-SPMVPACK_HOST_DEVICE void each_entry(const ChunkView& chunk, F&& f) {
-  each_row_entry(chunk, [&](std::uint32_t e, std::uint32_t row) { f(row, chunk.column(e), value_slot<T>(chunk, e)); });
-}
+  static Entries of(const PartView& part) { return {view<T>(part)}; }
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t units() const { return v.chunk_count; }
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t runs() const {
+    return v.chunk_count + (v.segment_count > 1 ? v.segment_count * v.rows : 0);
+  }
+  template <class Begin>
+  SPMVPACK_HOST_DEVICE void each(std::uint64_t c, std::uint32_t lane, std::uint32_t stride, Begin&& begin) const {
+    const ChunkView chunk = ChunkView::of(v, c);
+    dispatch_source(v.source, [&](auto source) {
+      std::uint32_t e = lane;
+      each_row(c, chunk, [&](std::uint32_t row, std::uint64_t run, std::uint32_t first, std::uint32_t end) {
+        auto&& put = begin(row, run);
+        for (; e < end; e += stride) put(e - first, chunk.column(e), value_slot<T, source()>(chunk, e));
+      });
+    });
+  }
+  template <class F>
+  SPMVPACK_HOST_DEVICE void each_run(std::uint64_t c, F&& f) const {
+    each_row(c, ChunkView::of(v, c), [&](std::uint32_t row, std::uint64_t run, std::uint32_t first, std::uint32_t end) {
+      f(row, run, end - first);
+    });
+  }
+
+ private:
+  /// Calls f(row, run, first entry, end) for the rows of a chunk.
+  template <class F>
+  SPMVPACK_HOST_DEVICE void each_row(std::uint64_t c, const ChunkView& chunk, F&& f) const {
+    const std::uint32_t entries = chunk.chunk.info.entries();
+    std::uint32_t starts = 0;
+    for (std::uint32_t first = 0, end = 0; first < entries; first = end) {
+      const bool continues = first == 0 && chunk.chunk.info.continues();
+      const std::uint32_t row = continues ? chunk.chunk.row : chunk.start_row(starts++);
+      do ++end;
+      while (end < entries && !chunk.starts_row(end));
+      if (v.segment_count > 1)
+        f(static_cast<std::uint32_t>(row % v.rows), row + c, first, end);
+      else
+        f(row, continues ? c : first_run, first, end);
+    }
+  }
+};
 
 }  // namespace spmvpack::layouts::bitflag

@@ -1,10 +1,10 @@
 #pragma once
-/// The entries of a part of csell in the order of CSR, and where the value of each lies, for host and device.
+/// The entries of a part of csell, for host and device.
 
 #include <bit>
 
 #include "spmvpack/container/layouts/csell.hpp"
-#include "spmvpack/container/layouts/value_slot.hpp"
+#include "spmvpack/container/layouts/entries.hpp"
 
 namespace spmvpack::layouts::csell {
 
@@ -74,53 +74,80 @@ SPMVPACK_HOST_DEVICE void each_rising(const SliceView& slice, const EntriesBefor
   }
 }
 
-/// With `step`, a value even decides which steps are of one pattern.
-constexpr SPMVPACK_HOST_DEVICE ValuesAre values_are(Source source) noexcept {
-  return source == Source::raw ? ValuesAre::own : ValuesAre::shared;
-}
-
-/// Of row r and column c of an entry's block.
-template <class T>
+/// Of row r and column c of an entry's block, in a part with this source.
+template <Source source, class T>
 SPMVPACK_HOST_DEVICE ValueSlot value_slot(const View<T>& v, const SliceView& slice, std::uint64_t s, std::uint32_t lane,
                                           const LaneEntry& entry, std::uint32_t r, std::uint32_t c) {
   const std::uint64_t block_values = std::uint64_t{v.block} * v.block, element = std::uint64_t{r} * v.block + c;
-  switch (v.source) {
-    case Source::raw: {
-      const std::uint32_t mask = slice.group(entry.group).mask[entry.step];
-      const auto n = static_cast<std::uint64_t>(std::popcount(mask)),
-                 rank = static_cast<std::uint64_t>(std::popcount(mask & ((1U << lane) - 1)));
-      return element_slot<T>(v.slices[s].values * std::uint64_t{unit / sizeof(T)} + entry.before * block_values +
-                             raw_place(element, n, rank));
-    }
-    case Source::table:
-      return element_slot<T>(std::uint64_t{v.tiles[s / v.tile_slices].begin} +
-                             slice.id(entry.group, entry.step, lane, static_cast<std::uint32_t>(element)));
-    case Source::step:
-      return element_slot<T>(((v.slices[s].first_group() + entry.group) * group_steps + entry.step) * block_values +
-                             element);
-    case Source::mirror:
-    case Source::skew: {
-      const Reference reference = slice.reference(entry.group, entry.step, lane);
-      ValueSlot slot = element_slot<T>(v.place(reference, static_cast<std::uint32_t>(s * lanes + lane),
-                                               static_cast<std::uint32_t>(entry.column), r, c));
-      if (v.source == Source::skew && reference.is_mirror()) slot.change = Change::negate;
-      return slot;
-    }
-    default:
-      return element_slot<T>(0);
+  if constexpr (source == Source::raw) {
+    const std::uint32_t mask = slice.group(entry.group).mask[entry.step];
+    const auto n = static_cast<std::uint64_t>(std::popcount(mask)),
+               rank = static_cast<std::uint64_t>(std::popcount(mask & ((1U << lane) - 1)));
+    return element_slot<T>(section_values, v.slices[s].values * std::uint64_t{unit / sizeof(T)} +
+                                               entry.before * block_values + raw_place(element, n, rank));
   }
+  ValueSlot slot = element_slot<T>(section_values, 0, ValuesAre::shared);
+  if constexpr (source == Source::table)
+    slot.byte = sizeof(T) * (std::uint64_t{v.tiles[s / v.tile_slices].begin} +
+                             slice.id(entry.group, entry.step, lane, static_cast<std::uint32_t>(element)));
+  if constexpr (source == Source::step)  // where a value even decides which steps are of one pattern
+    slot.byte =
+        sizeof(T) * (((v.slices[s].first_group() + entry.group) * group_steps + entry.step) * block_values + element);
+  if constexpr (has_mirrors(source)) {
+    const Reference reference = slice.reference(entry.group, entry.step, lane);
+    slot.byte = sizeof(T) * v.place(reference, static_cast<std::uint32_t>(s * lanes + lane),
+                                    static_cast<std::uint32_t>(entry.column), r, c);
+    if (source == Source::skew && reference.is_mirror()) slot.change = Change::negate;
+  }
+  return slot;
 }
 
-/// Calls f(column, slot) for the entries of row r of a lane's block row, from left to right. The part has been checked.
-/// `before`: EntriesBefore::of(slice), which only a raw source needs.
-template <class T, class F>
-SPMVPACK_HOST_DEVICE void each_entry(const View<T>& v, const SliceView& slice, const EntriesBefore& before,
-                                     std::uint64_t s, std::uint32_t lane, std::uint32_t r, F&& f) {
-  each_rising(slice, before, lane, static_cast<std::uint32_t>(s * lanes + lane), [&](const LaneEntry& entry) {
-    for (std::uint32_t c = 0; c < v.block; ++c)
-      f(static_cast<std::uint32_t>(entry.column) * v.block + c, value_slot(v, slice, s, lane, entry, r, c));
-    return true;
-  });
-}
+/// A unit is a slice, of which lanes take its lanes in turn.
+template <class T>
+struct Entries {
+  View<T> v;
+
+  static Entries of(const PartView& part) { return {view<T>(part)}; }
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t units() const { return v.slice_count; }
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t runs() const { return 0; }
+  template <class Begin>
+  SPMVPACK_HOST_DEVICE void each(std::uint64_t s, std::uint32_t lane, std::uint32_t stride, Begin&& begin) const {
+    const SliceView slice = SliceView::of(v, s);
+    const EntriesBefore before = v.source == Source::raw ? EntriesBefore::of(slice) : EntriesBefore{};
+    dispatch_source(v.source, [&](auto source) {
+      for (std::uint32_t l = lane; l < lanes_of(s); l += stride) {
+        const auto row = static_cast<std::uint32_t>(s * lanes + l);
+        for (std::uint32_t r = 0; r < v.block; ++r) {
+          auto&& put = begin(row * v.block + r, first_run);
+          std::uint32_t i = 0;
+          each_rising(slice, before, l, row, [&](const LaneEntry& entry) {
+            for (std::uint32_t c = 0; c < v.block; ++c)
+              put(i++, static_cast<std::uint32_t>(entry.column) * v.block + c,
+                  value_slot<source()>(v, slice, s, l, entry, r, c));
+            return true;
+          });
+        }
+      }
+    });
+  }
+  template <class F>
+  SPMVPACK_HOST_DEVICE void each_run(std::uint64_t s, F&& f) const {
+    const SliceView slice = SliceView::of(v, s);
+    for (std::uint32_t l = 0; l < lanes_of(s); ++l) {
+      std::uint32_t n = 0;
+      for (std::uint64_t g = 0; g < slice.n.total(); ++g)
+        for (const std::uint32_t mask : slice.group(g).mask) n += mask >> l & 1U;
+      const auto row = static_cast<std::uint32_t>(s * lanes + l);
+      for (std::uint32_t r = 0; r < v.block; ++r) f(row * v.block + r, first_run, n * v.block);
+    }
+  }
+
+ private:
+  /// Lanes with a row.
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t lanes_of(std::uint64_t s) const {
+    const std::uint64_t left = v.rows - s * lanes;
+    return left < lanes ? static_cast<std::uint32_t>(left) : lanes;
+  }
+};
 
 }  // namespace spmvpack::layouts::csell

@@ -6,7 +6,7 @@
 
 #include "spmvpack/container/base/host_device.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
-#include "spmvpack/container/layouts/value_slot.hpp"
+#include "spmvpack/container/layouts/stored_zeros.hpp"
 
 namespace spmvpack::layouts::dia {
 
@@ -58,14 +58,33 @@ inline View view(const PartView& part) {
   return {part.get<std::uint64_t>("offsets").data(), diagonals_of(part.info()), part.rows(), part.cols()};
 }
 
-/// Calls f(column, slot) for the entries of a row. Each has a value of its own; those of other slots are +0.
-/// has_entry(i): whether element i of `values` is an entry's (`stored_zeros` names those that are +0, too).
-template <class T, class HasEntry, class F>
-SPMVPACK_HOST_DEVICE void each_entry(const View& v, std::uint64_t row, HasEntry&& has_entry, F&& f) {
-  v.each_slot(row, [&](std::uint64_t element, std::uint32_t column) {
-    if (has_entry(element)) f(column, element_slot<T>(element));
-  });
-}
+/// A unit is a row, and every entry has a value of its own.
+template <class T>
+struct Entries {
+  View v;
+  HeldSlots<T> slots;
+
+  static Entries of(const PartView& part) { return {view(part), HeldSlots<T>::of(part)}; }
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t units() const { return v.rows; }
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t runs() const { return 0; }
+  template <class Begin>
+  SPMVPACK_HOST_DEVICE void each(std::uint64_t unit, std::uint32_t lane, std::uint32_t lanes, Begin&& begin) const {
+    auto&& put = begin(static_cast<std::uint32_t>(unit), first_run);
+    std::uint32_t i = 0, next = lane;
+    v.each_slot(unit, [&](std::uint64_t element, std::uint32_t column) {
+      if (!slots.has_entry(element)) return;
+      if (i++ != next) return;
+      put(next, column, element_slot<T>(section_values, element));
+      next += lanes;
+    });
+  }
+  template <class F>
+  SPMVPACK_HOST_DEVICE void each_run(std::uint64_t unit, F&& f) const {
+    std::uint32_t n = 0;
+    v.each_slot(unit, [&](std::uint64_t element, std::uint32_t /*column*/) { n += slots.has_entry(element) ? 1 : 0; });
+    f(static_cast<std::uint32_t>(unit), first_run, n);
+  }
+};
 
 SPMVPACK_EXPORT extern const Layout layout;
 

@@ -10,7 +10,7 @@
 
 namespace spmvpack::layouts::ell {
 
-enum Section : std::uint8_t { section_col_idx = 0 };  ///< a place in `sections`
+enum Section : std::uint8_t { section_col_idx = 0, section_values = 1 };  ///< places in `sections`
 
 /// Slot `step` of row r is element step * rows + r: neighbouring rows lie side by side.
 constexpr std::uint64_t slots_of(const PartInfo& part) noexcept { return part.counts[section_col_idx]; }
@@ -24,6 +24,13 @@ inline std::uint64_t width_of(const PartView& part) {
   return part.rows() == 0 ? 0 : part.get<std::uint32_t>("col_idx").size() / part.rows();
 }
 inline EllGeometry geometry(const PartView& part) { return {part.rows(), width_of(part)}; }
+
+template <class T>
+struct Entries : PaddedEntries<T, EllGeometry, section_values> {
+  static Entries of(const PartView& part) {
+    return {{geometry(part), part.get<std::uint32_t>("col_idx").data(), part.rows()}};
+  }
+};
 
 SPMVPACK_EXPORT extern const Layout layout;
 

@@ -9,7 +9,7 @@
 
 namespace spmvpack::layouts::ellpack_r {
 
-enum Section : std::uint8_t { section_col_idx = 1 };  ///< a place in `sections`
+enum Section : std::uint8_t { section_col_idx = 1, section_values = 2 };  ///< places in `sections`
 
 constexpr std::uint64_t slots_of(const PartInfo& part) noexcept { return part.counts[section_col_idx]; }
 using ell::width_of;
@@ -24,6 +24,13 @@ inline constexpr std::array<SectionDescription, 3> sections{{
 inline EllpackRGeometry geometry(const PartView& part) {
   return {part.get<std::uint32_t>("row_len").data(), part.rows()};
 }
+
+template <class T>
+struct Entries : PaddedEntries<T, EllpackRGeometry, section_values> {
+  static Entries of(const PartView& part) {
+    return {{geometry(part), part.get<std::uint32_t>("col_idx").data(), part.rows()}};
+  }
+};
 
 SPMVPACK_EXPORT extern const Layout layout;
 

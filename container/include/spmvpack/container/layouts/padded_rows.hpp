@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "spmvpack/container/base/host_device.hpp"
-#include "spmvpack/container/layouts/value_slot.hpp"
+#include "spmvpack/container/layouts/entries.hpp"
 
 namespace spmvpack::layouts {
 
@@ -76,11 +76,26 @@ SPMVPACK_HOST_DEVICE std::uint64_t row_entries(const std::uint32_t* columns, con
   return n;
 }
 
-/// Calls f(column, slot) for the entries of a row. Each has a value of its own.
-template <class T, class Row, class F>
-SPMVPACK_HOST_DEVICE void each_entry(const std::uint32_t* columns, const Row& row, F&& f) {
-  for (std::uint64_t n = 0; row.has(n) && columns[row.slot(n)] != no_column; ++n)
-    f(columns[row.slot(n)], element_slot<T>(row.slot(n)));
-}
+/// What Entries<T> of these layouts share: a unit is a row, and every entry has a value of its own.
+template <class T, class Geometry, std::uint8_t section_values>
+struct PaddedEntries {
+  Geometry geometry;
+  const std::uint32_t* columns;
+  std::uint64_t rows;
+
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t units() const { return rows; }
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t runs() const { return 0; }
+  template <class Begin>
+  SPMVPACK_HOST_DEVICE void each(std::uint64_t unit, std::uint32_t lane, std::uint32_t lanes, Begin&& begin) const {
+    const auto row = geometry(unit);
+    auto&& put = begin(static_cast<std::uint32_t>(unit), first_run);
+    for (std::uint32_t i = lane; row.has(i) && columns[row.slot(i)] != no_column; i += lanes)
+      put(i, columns[row.slot(i)], element_slot<T>(section_values, row.slot(i)));
+  }
+  template <class F>
+  SPMVPACK_HOST_DEVICE void each_run(std::uint64_t unit, F&& f) const {
+    f(static_cast<std::uint32_t>(unit), first_run, static_cast<std::uint32_t>(row_entries(columns, geometry(unit))));
+  }
+};
 
 }  // namespace spmvpack::layouts

@@ -15,7 +15,7 @@ enum Param : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 2> parameters{"basis", "block_rows"};
 inline constexpr std::uint64_t warp_rows = 32, max_block_rows = 65536;
-enum Section : std::uint8_t { section_col_start = 0, section_col_idx = 1 };  ///< places in `sections`
+enum Section : std::uint8_t { section_col_start = 0, section_col_idx = 1, section_values = 2 };  ///< in `sections`
 
 constexpr std::uint64_t slots_of(const PartInfo& part) noexcept { return part.counts[section_col_idx]; }
 constexpr std::uint64_t block_rows_of(const PartInfo& part) noexcept {
@@ -42,6 +42,13 @@ inline PjdsGeometry geometry(const PartView& part) {
 inline const std::uint32_t* column_order(const PartView& part) {
   return part.info().params[param_basis] != 0 ? part.get<std::uint32_t>("col_map").data() : nullptr;
 }
+
+template <class T>
+struct Entries : PaddedEntries<T, PjdsGeometry, section_values> {
+  static Entries of(const PartView& part) {
+    return {{geometry(part), part.get<std::uint32_t>("col_idx").data(), part.rows()}};
+  }
+};
 
 SPMVPACK_EXPORT extern const Layout layout;
 

@@ -16,7 +16,7 @@ enum Param : std::uint8_t {
   param_threads = 1,      ///< among which each packet's rows are dealt out
 };
 inline constexpr std::array<std::string_view, 2> parameters{"packet_rows", "threads"};
-enum Section : std::uint8_t { section_packet_ptr = 0, section_local_idx = 3 };  ///< places in `sections`
+enum Section : std::uint8_t { section_packet_ptr = 0, section_local_idx = 3, section_values = 4 };  ///< in `sections`
 
 /// x and y of so many rows in double precision take 48 KiB, what a thread block of every GPU may share.
 inline constexpr std::uint64_t max_packet_rows = 3072, max_packet_threads = 1024;

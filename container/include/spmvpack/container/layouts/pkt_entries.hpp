@@ -1,23 +1,35 @@
 #pragma once
-/// The entries of a part of pkt, and where the value of each lies, for host and device. Every entry has a value of its
-/// own.
+/// The entries of a part of pkt, for host and device.
 
+#include "spmvpack/container/layouts/entries.hpp"
 #include "spmvpack/container/layouts/pkt.hpp"
-#include "spmvpack/container/layouts/value_slot.hpp"
 
 namespace spmvpack::layouts::pkt {
 
-/// Calls f(row, column, slot) for the entries of a thread of a packet: those of a row follow each other, in the order
-/// of CSR, and no other thread has any of them.
-template <class T, class F>
-SPMVPACK_HOST_DEVICE void each_entry(const View<T>& v, std::uint64_t packet, std::uint64_t thread, F&& f) {
-  const std::uint32_t* const rows = v.rows + v.packet_ptr[packet];
-  for (std::uint64_t step = v.step_ptr[packet]; step < v.step_ptr[packet + 1]; ++step) {
-    const std::uint64_t slot = v.slot(step, thread);
-    const LocalIndex at{v.local_idx[slot]};
-    if (at.is_padding()) return;
-    f(rows[at.row()], rows[at.column()], element_slot<T>(slot));
+/// A unit is a packet, of which lanes take its threads in turn: the entries of a row follow each other in one thread.
+/// Every entry has a value of its own.
+template <class T>
+struct Entries {
+  View<T> v;
+
+  static Entries of(const PartView& part) { return {view<T>(part)}; }
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t units() const { return v.packets; }
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t runs() const { return 0; }
+  template <class Begin>
+  SPMVPACK_HOST_DEVICE void each(std::uint64_t unit, std::uint32_t lane, std::uint32_t lanes, Begin&& begin) const {
+    const std::uint32_t* const rows = v.rows + v.packet_ptr[unit];
+    const std::uint64_t end = v.step_ptr[unit + 1];
+    const auto index = [this](std::uint64_t step, std::uint32_t thread) {
+      return LocalIndex{v.local_idx[v.slot(step, thread)]};
+    };
+    for (std::uint32_t thread = lane; thread < v.threads; thread += lanes)
+      for (std::uint64_t step = v.step_ptr[unit]; step < end && !index(step, thread).is_padding();) {
+        const std::uint32_t row = index(step, thread).row();
+        auto&& put = begin(rows[row], first_run);
+        for (std::uint32_t i = 0; step < end && index(step, thread).row() == row; ++step, ++i)
+          put(i, rows[index(step, thread).column()], element_slot<T>(section_values, v.slot(step, thread)));
+      }
   }
-}
+};
 
 }  // namespace spmvpack::layouts::pkt

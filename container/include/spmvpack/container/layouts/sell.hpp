@@ -12,7 +12,7 @@ namespace spmvpack::layouts::sell {
 
 enum Param : std::uint8_t { param_slice_rows = 0 };  ///< C
 inline constexpr std::array<std::string_view, 1> parameters{"slice_rows"};
-enum Section : std::uint8_t { section_col_idx = 1 };  ///< a place in `sections`
+enum Section : std::uint8_t { section_col_idx = 1, section_values = 2 };  ///< places in `sections`
 inline constexpr std::uint64_t max_slice_rows = 65536;
 
 /// Steps count in 32 bits: 2^32 of them hold 2^37 slots with slices of 32 rows.
@@ -40,6 +40,13 @@ inline SellGeometry geometry(const PartView& part) {
   return {part.get<std::uint32_t>("slice_ptr").data(),
           static_cast<std::uint32_t>(part.info().params[param_slice_rows])};
 }
+
+template <class T>
+struct Entries : PaddedEntries<T, SellGeometry, section_values> {
+  static Entries of(const PartView& part) {
+    return {{geometry(part), part.get<std::uint32_t>("col_idx").data(), part.rows()}};
+  }
+};
 
 SPMVPACK_EXPORT extern const Layout layout;
 

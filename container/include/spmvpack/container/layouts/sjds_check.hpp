@@ -177,7 +177,7 @@ SPMVPACK_HOST_DEVICE Violation check_entries(const View<T>& v, const Sizes& n, s
       found = column_out_of_range;
     else if (column < next)
       found = columns_fall;
-    else if (slice.source == Source::code && slot.section_byte >= n.values * sizeof(T))
+    else if (slice.source == Source::code && slot.byte >= n.values * sizeof(T))
       found = code_out_of_range;
     next = column + 1;
   };

@@ -1,21 +1,17 @@
 #pragma once
-/// The entries of a part of sjds in the order of CSR, and where the value of each lies, for host and device.
+/// The entries of a part of sjds, for host and device.
 
+#include "spmvpack/container/layouts/entries.hpp"
 #include "spmvpack/container/layouts/sjds.hpp"
-#include "spmvpack/container/layouts/value_slot.hpp"
 
 namespace spmvpack::layouts::sjds {
-
-constexpr SPMVPACK_HOST_DEVICE ValuesAre values_are(Source source) noexcept {
-  return source == Source::raw ? ValuesAre::own : ValuesAre::shared;
-}
 
 /// Of a lane in a step of all, whose first entry is number `before` of the slice.
 template <class T>
 SPMVPACK_HOST_DEVICE ValueSlot value_slot(const SliceView& slice, std::uint64_t step, std::uint64_t before,
                                           std::uint32_t lane) {
-  if (slice.source == Source::code) return element_slot<T>(slice.code(step, lane));
-  return element_slot<T>(slice.slice.values + before + lane);
+  if (slice.source == Source::code) return element_slot<T>(section_values, slice.code(step, lane), ValuesAre::shared);
+  return element_slot<T>(section_values, slice.slice.values + before + lane);
 }
 
 /// Steps that are no window steps, one after the other.
@@ -81,6 +77,45 @@ SPMVPACK_HOST_DEVICE void each_entry_of_piece(const SliceView& slice, F&& f) {
     }
   }
 }
+
+/// A unit is a slice, of which lanes take its lanes in turn. Pieces of a row are runs.
+template <class T>
+struct Entries {
+  View<T> v;
+
+  static Entries of(const PartView& part) { return {view<T>(part)}; }
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t units() const { return v.slice_count; }
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t runs() const { return v.piece_count; }
+  template <class Begin>
+  SPMVPACK_HOST_DEVICE void each(std::uint64_t s, std::uint32_t lane, std::uint32_t stride, Begin&& begin) const {
+    const SliceView slice = SliceView::of(v, s);
+    std::uint32_t i = 0, next = lane;
+    if (s >= v.row_slices()) {
+      auto&& put = begin(slice.slice.row, s - v.row_slices());
+      return each_entry_of_piece<T>(slice, [&](std::uint64_t column, const ValueSlot& slot) {
+        if (i++ != next) return;
+        put(next, static_cast<std::uint32_t>(column), slot);
+        next += stride;
+      });
+    }
+    for (std::uint32_t l = lane; l < slice.slice.rows(); l += stride, i = 0) {
+      auto&& put = begin(slice.row(l), first_run);
+      each_entry<T>(slice, l, [&](std::uint64_t column, const ValueSlot& slot) {
+        put(i++, static_cast<std::uint32_t>(column), slot);
+      });
+    }
+  }
+  template <class F>
+  SPMVPACK_HOST_DEVICE void each_run(std::uint64_t s, F&& f) const {
+    const SliceView slice = SliceView::of(v, s);
+    if (s >= v.row_slices()) return f(slice.slice.row, s - v.row_slices(), slice.slice.entries());
+    for (std::uint32_t l = 0; l < slice.slice.rows(); ++l) {
+      std::uint32_t n = slice.slice.full();
+      for (std::uint32_t k = 0; k < slice.slice.tail() && slice.tail()[k] > l; ++k) ++n;
+      f(slice.row(l), first_run, n);
+    }
+  }
+};
 
 /// The last column of a piece.
 SPMVPACK_HOST_DEVICE inline std::uint64_t last_column(const SliceView& slice) {
