@@ -213,4 +213,19 @@ TEST_CASE("a team on fewer processors than it has threads stays where it may run
   }).join();
 }
 
+TEST_CASE("workers of a parallel loop: numbers below the threads', of which no two calls share one at a time") {
+  for (const int threads : {1, 2, 7}) {
+    std::vector<std::atomic<int>> busy(static_cast<std::size_t>(threads));
+    std::atomic<std::uint64_t> calls{0}, wrong{0};
+    parallel_for(1000, threads, [&](std::uint64_t, std::uint64_t worker) {
+      ++calls;
+      if (worker >= busy.size() || busy[worker]++ != 0) ++wrong;
+      std::this_thread::yield();
+      if (worker < busy.size()) --busy[worker];
+    });
+    CHECK(calls == 1000);
+    CHECK(wrong == 0);
+  }
+}
+
 }  // namespace spmvpack::test
