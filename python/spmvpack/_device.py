@@ -233,7 +233,8 @@ class DeviceMatrix(Products):
         return self._times(x) if y is NotImplemented else y
 
     def __reduce__(self) -> Any:
-        raise TypeError("a matrix on a GPU is not pickled: pickle the Matrix that it comes from, and use its to() there")
+        raise TypeError("a matrix on a GPU is not pickled: pickle the Matrix that it comes from, and use its to() "
+                        "there")
 
     def _product(self, x: Any, transpose: bool, threads: int = 0) -> Any:
         rows, cols = self.shape[::-1] if transpose else self.shape

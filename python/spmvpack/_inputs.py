@@ -1,7 +1,7 @@
 """From what holds a matrix (SciPy, CuPy, PyTorch, pydata/sparse, a file) to a Source of the native module.
 
-What other libraries say of a matrix is not believed: arrays may have room behind their entries, be changed after they were
-checked, or be converted wrongly. So arrays are cut to what indptr says, and compared with each other and with nnz.
+What other libraries say of a matrix is not believed: arrays may have room behind their entries, be changed after they
+were checked, or be converted wrongly. So arrays are cut to what indptr says, and compared with each other and with nnz.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ def _compressed(indptr: Any, indices: Any, data: Any, majors: int, what: str) ->
     """The arrays of CSR, CSC or BSR without the room behind the last entry, which SciPy does not look at, either."""
     indptr, indices, data = _indices(indptr, "indptr"), _indices(indices, "indices"), np.asarray(data)
     if indptr.ndim != 1 or indptr.size != majors + 1:
-        raise _no_matrix(f"indptr has shape {indptr.shape}, expected ({majors + 1},), one more than the matrix's {what}")
+        raise _no_matrix(f"indptr has shape {indptr.shape}, expected ({majors + 1},), one more than the matrix's "
+                         f"{what}")
     count = int(indptr[-1])
     if count < 0 or count > min(len(indices), len(data)):
         raise _no_matrix(f"indptr ends with {count}, and there are {len(indices)} indices and {len(data)} values")
@@ -112,8 +113,8 @@ def _triplets(a: Any) -> tuple[_Array, _Array, _Array]:
         raise _no_matrix("a row of the LIL matrix with more columns than values, or fewer")
     coo = a if a.format == "coo" else _of_shape(a.tocoo(), a.shape)
     if not all(hasattr(coo, name) for name in ("row", "col", "data")):
-        raise TypeError(f"a matrix of type {type(a).__qualname__}, whose tocoo() is none of SciPy's: convert it to one, as "
-                        "with scipy.sparse.csr_array()")
+        raise TypeError(f"a matrix of type {type(a).__qualname__}, whose tocoo() is none of SciPy's: convert it to "
+                        "one, as with scipy.sparse.csr_array()")
     row, col, data = _indices(coo.row, "row"), _indices(coo.col, "col"), np.asarray(coo.data)
     if not row.shape == col.shape == data.shape:
         raise _no_matrix(f"row, col and data have shapes {row.shape}, {col.shape} and {data.shape}, expected the same")
@@ -128,8 +129,8 @@ def _from_pydata(a: Any) -> Any:
     if len(a.shape) != 2:
         raise ValueError(f"a matrix of shape {tuple(a.shape)}, expected two dimensions")
     if not a.fill_value == 0:
-        raise ValueError(f"an array with fill value {a.fill_value}: what it does not store is not 0, so that it is no sparse "
-                         "matrix; encode A - A.fill_value, whose fill value is 0")
+        raise ValueError(f"an array with fill value {a.fill_value}: what it does not store is not 0, so that it is no "
+                         "sparse matrix; encode A - A.fill_value, whose fill value is 0")
     compressed = a if hasattr(a, "to_scipy_sparse") else a.to_coo()  # DOK's
     converted = _of_shape(compressed.to_scipy_sparse(), a.shape)
     if int(converted.nnz) != int(a.nnz):
@@ -180,10 +181,13 @@ def _values(values: Any) -> _Array:
                   if a.dtype.kind == "c" else "convert others with A.astype()")
         raise TypeError(f"values of type {a.dtype}: float64 and float32 are stored as they are, integers and booleans "
                         f"as float64; {advice}")
-    limit = 2**53
+    converted = a.astype(np.float64)
     if a.dtype.itemsize == 8:
-        beyond = np.flatnonzero((a > limit) | (a < -limit))
-        if beyond.size:
-            raise ValueError(f"the value {a[beyond[0]]} of entry {beyond[0]} is beyond 2^53, where float64 is not "
-                             "exact; convert the matrix with A.astype(numpy.float64)")
-    return a.astype(np.float64)
+        beyond = np.flatnonzero((a > 2**53) | (a < -2**53))
+        # Back to integers, which those from 2^63 or 2^64 on cannot be: no integer here is so large.
+        back = np.where(converted[beyond] < 2.0 ** (63 if a.dtype.kind == "i" else 64), converted[beyond], 0)
+        wrong = beyond[back.astype(a.dtype) != a[beyond]]
+        if wrong.size:
+            raise ValueError(f"the value {a[wrong[0]]} of entry {wrong[0]} is none of float64, which beyond 2^53 has "
+                             "not all integers; convert the matrix with A.astype(numpy.float64)")
+    return converted

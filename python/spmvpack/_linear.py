@@ -15,7 +15,8 @@ _of_scipy = frozenset({
     "A", "H", "argmax", "argmin", "asformat", "astype", "conj", "conjugate", "copy", "count_nonzero", "data",
     "eliminate_zeros", "expm1", "getH", "getcol", "getnnz", "getrow", "indices", "indptr", "imag", "log1p", "max",
     "maximum", "mean", "min", "minimum", "nonzero", "power", "prune", "real", "reshape", "resize", "row", "col",
-    "diagonal", "setdiag", "size", "sort_indices", "sqrt", "sum", "sum_duplicates", "toarray", "tobsr", "tocoo", "tocsc", "tocsr", "todense", "todia",
+    "diagonal", "setdiag", "size", "sort_indices", "sqrt", "sum", "sum_duplicates", "toarray", "tobsr", "tocoo",
+    "tocsc", "tocsr", "todense", "todia",
     "todok", "tolil", "trace", "transpose"
 })
 
@@ -57,9 +58,9 @@ class Linear:
         return y if y is NotImplemented else y.T
 
     def matvec(self, x: Any) -> Any:
-        """A @ x as solvers ask for it: as A @ x, but arrays of NumPy and CuPy, and what NumPy makes one of, are converted
-        to the matrix's type first, and complex ones multiplied by their parts. So scipy.sparse.linalg takes the matrix
-        itself.
+        """A @ x as solvers ask for it: as A @ x, but arrays of NumPy and CuPy, and what NumPy makes one of, are
+        converted to the matrix's type first, and complex ones multiplied by their parts. So scipy.sparse.linalg takes
+        the matrix itself.
         """
         return self._converted(x, False)
 

@@ -63,10 +63,10 @@ class Matrix(Products):
         """A @ x with the bits of the command line, on all threads.
 
         Args:
-            x: of shape (columns,), or (columns, k) for a product column by column; a NumPy array, a CPU tensor, anything
-                in host memory that DLPack or a buffer can hand over, or of which numpy.asarray() makes an array: a list,
-                a Series or DataFrame of pandas. float64, or float32 for a float32 matrix, which takes both: the type of
-                x is that of every product and sum. Numbers of a list are float64.
+            x: of shape (columns,), or (columns, k) for a product column by column; a NumPy array, a CPU tensor,
+                anything in host memory that DLPack or a buffer can hand over, or of which numpy.asarray() makes an
+                array: a list, a Series or DataFrame of pandas. float64, or float32 for a float32 matrix, which takes
+                both: the type of x is that of every product and sum. Numbers of a list are float64.
 
         Returns:
             An array of the caller's library, else of NumPy, of shape (rows,) or (rows, k) and of the type of x. Of a
@@ -210,10 +210,11 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
     """Encodes a matrix, losslessly, into a container in memory.
 
     Args:
-        a: a sparse matrix or array of SciPy or CuPy in any format, a CSR tensor of PyTorch, an array of pydata/sparse, or
-            the path of a file that the command line reads. CSR with sorted columns is used where it lies, with indices of 32 or 64 bits
-            (64-bit columns are copied to 32); other forms are assembled first, with duplicates added up in their
-            order. Room behind indptr[-1] is not read. Values of float64 and float32 are stored as they are, integers and booleans as float64.
+        a: a sparse matrix or array of SciPy or CuPy in any format, a CSR tensor of PyTorch, an array of pydata/sparse,
+            or the path of a file that the command line reads. CSR with sorted columns is used where it lies, with
+            indices of 32 or 64 bits (64-bit columns are copied to 32); other forms are assembled first, with duplicates
+            added up in their order. Room behind indptr[-1] is not read. Values of float64 and float32 are stored as
+            they are, integers and booleans as float64.
         layout: "auto", or a layout or strategy by its name, as `spmvpack encode --layout` takes it.
         optimize: what plans minimise: "time", which they predict, or "bytes". For "auto", "csell", "bitflag", "split".
         target: where the multiply is predicted to run: "gpu" or "host", or a measured machine, "h200" or "h100", or the

@@ -38,10 +38,10 @@ class Facts:
         bitwise_symmetry: what the entries are, bit for bit, which encode() finds.
         digest: 32 hexadecimal digits, the same for every layout of one matrix.
         share: None, or of a matrix that is one rank's share of another (`encode --ranks`) a dict of rank, ranks,
-            global_shape, global_nnz, first_row, first_column, own_columns and global_digest. Products take the rank's own
-            elements of x, then those of its ghosts.
-        provenance: where it came from and how it was encoded: among others target, the machine that its layout was chosen
-            for, None if that made no difference.
+            global_shape, global_nnz, first_row, first_column, own_columns and global_digest. Products take the rank's
+            own elements of x, then those of its ghosts.
+        provenance: where it came from and how it was encoded: among others target, the machine that its layout was
+            chosen for, None if that made no difference.
     """
 
     def __init__(self, info: dict[str, Any]) -> None:

@@ -69,7 +69,8 @@ class Report:
         return (f"<p>{name}{matrix['rows']:,} x {matrix['columns']:,}, {matrix['nonzeros']:,} nonzeros, "
                 f"{matrix['value_type']}. Use <b>{html.escape(chosen['layout'])}</b>: "
                 f"{html.escape(chosen['reason'])}.</p><table><thead><tr><th>layout</th><th>bytes</th>"
-                f"<th>per nonzero</th><th>bytes / csr's</th><th>time / csr's</th></tr></thead><tbody>{''.join(lines)}</tbody></table>")
+                f"<th>per nonzero</th><th>bytes / csr's</th><th>time / csr's</th></tr></thead>"
+                f"<tbody>{''.join(lines)}</tbody></table>")
 
 
 def report(a: Any, *, name: str = "", optimize: str = "time", target: str | os.PathLike[str] | None = None,
