@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "spmvpack/analyzer/report.hpp"
 #include "spmvpack/container/base/text.hpp"
@@ -50,6 +51,18 @@ std::string table(const std::vector<Row>& rows, std::size_t left) {
     text += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
   }
   return text;
+}
+
+/// A line with names behind it, which goes on in others where it would be longer than 80 characters.
+std::string with_names(std::string line, const std::vector<std::string_view>& names) {
+  constexpr std::size_t most = 80;
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string word = fmt::format(" {}{}", names[i], i + 1 < names.size() ? "," : "");
+    if (line.size() + word.size() > most) text += std::exchange(line, "   ") + '\n';
+    line += word;
+  }
+  return text + line + '\n';
 }
 
 const LayoutCost* find_layout(const Report& report, std::string_view name) {
@@ -151,8 +164,8 @@ std::string layouts_text(const Report& report, Detail detail) {
         "  ~ multiplies its padding, too: an Inf or NaN in x may spread to rows that do\n"
         "    not have its column; taken only if asked for (--layout)\n";
   if (any_by_name_only) text += "  ^ taken only if asked for (--layout)\n";
-  if (!refused.empty()) text += fmt::format("  not possible here: {}\n", fmt::join(refused, ", "));
-  if (!left_out.empty()) text += fmt::format("  --details also has {}\n", fmt::join(left_out, ", "));
+  if (!refused.empty()) text += with_names("  not possible here:", refused);
+  if (!left_out.empty()) text += with_names("  --details also has", left_out);
   return text;
 }
 

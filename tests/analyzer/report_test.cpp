@@ -214,6 +214,15 @@ TEST_CASE("the report of a hypersparse matrix takes what auto takes, and leaves 
             .find(
                 "\nNo csell: auto never takes it, as nearly all rows are empty; spmvpack report --details has it\n") !=
         std::string::npos);
+    const std::string summary = to_text(report);
+    std::istringstream lines(summary.substr(summary.find("  --details also has ")));
+    std::size_t count = 0;
+    for (std::string line; std::getline(lines, line) && line.starts_with("  ");) {
+      CAPTURE(line);
+      CHECK(line.size() <= 80);
+      CHECK(line.starts_with("    ") == (count++ != 0));
+    }
+    CHECK(count > 1);
   }
   ReportOptions asked;
   asked.settings = {{"sell.c", "4"}};

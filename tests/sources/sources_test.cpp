@@ -446,6 +446,13 @@ TEST_CASE("what is no source is refused with a list of what is one") {
   const Error marked = error_of("\xEF\xBB\xBF%%MatrixMarket matrix coordinate real general\n1 1 0\n");
   CHECK_THAT(marked.message(), Catch::Contains("a byte order mark"));
   CHECK_THAT(marked.where(), Catch::EndsWith("A:1:1"));
+  for (const auto& [text, bytes] : {std::pair(std::string("\xFF\xFE%\0%\0M\0", 8), "FF FE"),
+                                    std::pair(std::string("\xFE\xFF\0%\0%\0M", 8), "FE FF")}) {
+    const Error wide = error_of(text);
+    CHECK(wide.code() == errc::bad_input);
+    CHECK_THAT(wide.message(), Catch::Contains("text in UTF-16") && Catch::Contains(bytes));
+    CHECK(wide.remedy() == "convert it: iconv -f UTF-16 -t UTF-8");
+  }
   CHECK_THAT(error_of("%MatrixMarket matrix\n").message(), Catch::Contains("expected the banner"));
   CHECK_THAT(error_of(compress("hello\n", ARCHIVE_FILTER_GZIP).substr(0, 22)).message(), Catch::Contains("truncated"));
   CHECK_THROWS_WITH(read_matrix("/"), Catch::Contains("a directory"));

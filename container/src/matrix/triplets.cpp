@@ -314,10 +314,11 @@ void require_dimensions(std::uint64_t rows, std::uint64_t cols, const std::strin
                 source);
 }
 
-void refuse_index(const char* what, std::uint64_t i, std::uint64_t size, std::uint64_t k, const std::string& source) {
+void refuse_index(const char* what, std::uint64_t i, std::uint64_t size, std::uint64_t k,
+                  const AssemblyOptions& options) {
   throw Error(errc::bad_input,
               fmt::format("entry {} is in {} {} of {}, counted from 0", k, what, static_cast<std::int64_t>(i), size),
-              source);
+              options.source, options.remedy);
 }
 
 #define SPMVPACK_INSTANTIATE(T)                                              \

@@ -195,7 +195,7 @@ Array<std::byte> in_c_order(const NpyArray& array, std::uint64_t element) {
     copy_to_c_order<std::uint64_t>(from, ordered.data(), shape);
   else
     throw Error(errc::unsupported, fmt::format("an array of type '{}' in Fortran's order", array.dtype), array.name,
-                remedy_type);
+                remedy_for_values(array.dtype));
   return ordered;
 }
 
@@ -217,10 +217,7 @@ void NpyArray::truncate(std::uint64_t n) noexcept {
   shape[0] = n;
 }
 
-void NpyArray::fail(const std::string& what, const char* remedy) const {
-  refuse(name, what,
-         remedy != nullptr ? remedy : "load it with scipy.sparse.load_npz(): that or check_format() says more");
-}
+void NpyArray::fail(const std::string& what, const char* remedy) const { refuse(name, what, remedy); }
 
 bool starts_npy(std::string_view start) noexcept { return start.starts_with(magic); }
 

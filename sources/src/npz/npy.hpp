@@ -13,6 +13,13 @@
 
 namespace spmvpack::sources {
 
+/// What to do about a matrix that is not as SciPy writes it, and about values that are no numbers of f64.
+inline constexpr const char* remedy_check = "load it with scipy.sparse.load_npz(): that or check_format() says more";
+constexpr const char* remedy_for_values(std::string_view dtype) noexcept {
+  return dtype.starts_with('c') ? "only real values are supported: save real and imaginary parts apart"
+                                : "convert them with astype(numpy.float64)";
+}
+
 /// The elements in C order.
 struct NpyArray {
   std::string name;   ///< for messages: "A.npz(data.npy)"
@@ -25,7 +32,7 @@ struct NpyArray {
   /// Drops the elements whose first index is `n` or more; the memory stays allocated.
   void truncate(std::uint64_t n) noexcept;
   /// Throws Error(errc::bad_input) at this array; the remedy, unless given, is to have SciPy check the matrix.
-  [[noreturn]] void fail(const std::string& what, const char* remedy = nullptr) const;
+  [[noreturn]] void fail(const std::string& what, const char* remedy = remedy_check) const;
 
   /// Calls f with the elements' pointer if they are integers of one, two, four or eight bytes or booleans; returns
   /// false for other types.

@@ -34,9 +34,10 @@ constexpr std::array known_arrays{"format"sv, "shape"sv, "data"sv, "indices"sv,
 class Members {
  public:
   explicit Members(std::string where) : where_(std::move(where)) {}
-  /// The name of the array that a member is; empty if it is none of the known ones.
+  /// The name of the array that a member is; empty if it is none of the known ones. Other tools write "./data.npy".
   static std::string_view array_name(std::string_view path) noexcept {
     constexpr std::string_view ending = ".npy";
+    while (path.starts_with("./")) path.remove_prefix(2);
     if (!path.ends_with(ending)) return {};
     path.remove_suffix(ending.size());
     const auto* const known = std::find(known_arrays.begin(), known_arrays.end(), path);
@@ -96,9 +97,12 @@ std::string format_name(const NpyArray& array) {
   return name;
 }
 
+/// For what SciPy reads, but does not write.
+constexpr const char* remedy_write_again = "write it again: scipy.sparse.save_npz(path, scipy.sparse.load_npz(path))";
+
 /// The elements as 64-bit integers, where negative ones become too large for any size.
-Array<std::uint64_t> indices_of(const NpyArray& array, int threads) {
-  if (array.shape.size() != 1) array.fail(fmt::format("shape {}, expected a list", array.shape_text()));
+Array<std::uint64_t> indices_of(const NpyArray& array, int threads, const char* remedy = remedy_check) {
+  if (array.shape.size() != 1) array.fail(fmt::format("shape {}, expected a list", array.shape_text()), remedy);
   Array<std::uint64_t> all(array.size());
   const bool integers = array.dtype != "b1" && array.as_integers([&]<class I>(const I* elements) {
     parallel_pieces(all.size(), piece, threads, [&](std::uint64_t first, std::uint64_t last) {
@@ -215,7 +219,7 @@ Structure take_structure(Members& members, std::string format, const SourceFacts
   s.format = std::move(format);
   if (s.format == "dia") {
     s.first_array = members.take("offsets");
-    s.first = indices_of(s.first_array, threads);
+    s.first = indices_of(s.first_array, threads, remedy_write_again);
     require_length(s.first_array, s.first.size(), data.shape[0]);
     check_offsets(s, facts);
     Array<std::uint64_t> sorted = s.first.clone();
@@ -251,8 +255,7 @@ Array<double> exact_values(const NpyArray& data, int threads, Used&& used) {
   });
   if (!integers)
     throw Error(errc::unsupported, fmt::format("values of type '{}'", data.dtype), data.name,
-                data.dtype.starts_with('c') ? "only real values are supported: save real and imaginary parts apart"
-                                            : "convert them with astype(numpy.float64)");
+                remedy_for_values(data.dtype));
   return values;
 }
 
@@ -316,13 +319,31 @@ SourceMatrix assemble_npz(const Structure& s, SourceFacts facts, const NpyArray&
 }  // namespace
 
 bool is_npz(ByteStream& bytes) {
-  constexpr std::size_t fixed = 30, length_at = 26;
+  constexpr std::size_t window = 1 << 16, fixed = 30, flags_at = 6, size_at = 18, name_at = 26, extra_at = 28;
+  constexpr std::size_t unknown = 0xFFFFFFFF;  // it is in the extra field
   if (!is_zip(bytes)) return false;
-  const std::string_view header = bytes.peek(fixed);
-  if (header.size() < fixed) return false;
-  const auto byte = [&](std::size_t i) { return std::size_t{static_cast<unsigned char>(header[i])}; };
-  const std::size_t length = byte(length_at) | byte(length_at + 1) << 8U;
-  return bytes.peek(fixed + length).substr(fixed).ends_with(".npy");
+  bool is_array = false;
+  for (std::size_t at = 0; at < window;) {
+    const std::string_view start = bytes.peek(at + fixed);
+    if (start.size() < at + fixed) break;
+    const std::string_view header = start.substr(at);
+    if (!header.starts_with("PK\x03\x04")) break;
+    const auto number = [&](std::size_t i, std::size_t n) {
+      std::size_t value = 0;
+      while (n-- != 0) value = value << 8U | static_cast<unsigned char>(header[i + n]);
+      return value;
+    };
+    const std::size_t flags = number(flags_at, 2), size = number(size_at, 4), length = number(name_at, 2),
+                      extra = number(extra_at, 2);
+    const std::string_view name = bytes.peek(at + fixed + length).substr(at + fixed);
+    if (!Members::array_name(name).empty()) return true;
+    if (!without_matrix_ending(name).empty()) return false;
+    if (at == 0) is_array = name.ends_with(".npy");
+    constexpr std::size_t size_follows = 8;
+    if ((flags & size_follows) != 0 || size == unknown) break;
+    at += fixed + length + extra + size;
+  }
+  return is_array;
 }
 
 SourceMatrix read_npz(std::shared_ptr<ByteStream> bytes, const std::string& path, const TextOptions& options) {
@@ -356,9 +377,10 @@ SourceMatrix read_npz(std::shared_ptr<ByteStream> bytes, const std::string& path
   const std::size_t dimensions = format == "bsr" ? 3 : format == "dia" ? 2 : 1;
   if (data.shape.size() != dimensions)
     data.fail(
-        fmt::format("shape {}, expected {} in format {}", data.shape_text(), counted(dimensions, "dimension"), format));
+        fmt::format("shape {}, expected {} in format {}", data.shape_text(), counted(dimensions, "dimension"), format),
+        format == "dia" ? remedy_write_again : remedy_check);
   const Structure structure = take_structure(members, std::move(format), facts, data, options.threads);
-  const AssemblyOptions assembly{options.threads, left.memory_limit, where};
+  const AssemblyOptions assembly{options.threads, left.memory_limit, where, remedy_check};
 
   SourceMatrix source;
   if (data.dtype == "f8") {

@@ -11,7 +11,8 @@
 
 namespace spmvpack::sources {
 
-/// Whether `bytes` start like a .npz file: a zip archive whose first member is called *.npy.
+/// Whether `bytes` start like a .npz file: a zip archive in whose first 64 KiB, as far as the members' sizes are known
+/// there, an array of save_npz() begins before any matrix; or no matrix does, and the first member is called *.npy.
 bool is_npz(ByteStream& bytes);
 
 /// Reads the matrix. Values are f64 or f32 as in the file, integers and booleans f64, which must hold them exactly (the

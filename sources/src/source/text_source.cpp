@@ -43,6 +43,10 @@ TextFormat format_of(ByteStream& text) {
     while (text.read(rest) != 0) continue;
   }
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";  // invisible in a message
+  if (line.starts_with("\xFF\xFE") || line.starts_with("\xFE\xFF"))
+    throw Error(errc::bad_input,
+                fmt::format("text in UTF-16 (it begins with {})", line[0] == '\xFF' ? "FF FE" : "FE FF"),
+                text.name() + ":1:1", "convert it: iconv -f UTF-16 -t UTF-8");
   if (line.starts_with(byte_order_mark))
     throw Error(errc::bad_input, "a byte order mark (EF BB BF) before the text", text.name() + ":1:1",
                 "remove it: tail -c +4");

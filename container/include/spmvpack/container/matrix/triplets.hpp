@@ -68,6 +68,7 @@ struct AssemblyOptions {
   int threads = 0;
   std::uint64_t memory_limit = 0;  ///< bytes for triplets and matrix together, 0: available_memory()
   std::string source;              ///< the place that errors name
+  std::string remedy = {};         ///< for an index out of range
 };
 
 /// Assembles the matrix from all entries in `list`, freeing the list's blocks one by one. Entries with the same row and
@@ -81,9 +82,9 @@ SPMVPACK_EXPORT SourceMatrix assemble_source(const SourceFacts& facts, TripletLi
 
 /// Error(errc::unsupported) at `source` for max_dimension rows or columns and more.
 SPMVPACK_EXPORT void require_dimensions(std::uint64_t rows, std::uint64_t cols, const std::string& source);
-/// Error(errc::bad_input) at `source`: entry k is in row or column (`what`) i of `size`.
+/// Error(errc::bad_input) at the options' source: entry k is in row or column (`what`) i of `size`.
 [[noreturn]] SPMVPACK_EXPORT void refuse_index(const char* what, std::uint64_t i, std::uint64_t size, std::uint64_t k,
-                                               const std::string& source);
+                                               const AssemblyOptions& options);
 
 /// The matrix of facts.entries entries that are in memory, as arrays or as what follows from them: the k-th has row
 /// row(k), column col(k), both unsigned 64-bit, and value value(k). Otherwise as assemble_source(). Errors besides:
@@ -101,7 +102,7 @@ SourceMatrix assemble_lists(const SourceFacts& facts, Row&& row, Col&& col, Valu
     list.blocks.emplace_back(arena, n, n, n);
   }
   const auto index = [&](const char* what, std::uint64_t i, std::uint64_t size, std::uint64_t k) {
-    if (i >= size) refuse_index(what, i, size, k, options.source);
+    if (i >= size) refuse_index(what, i, size, k, options);
     return static_cast<std::uint32_t>(i);
   };
   parallel_for(list.blocks.size(), options.threads, [&](std::uint64_t b) {
