@@ -86,7 +86,7 @@ inline std::vector<Counter> work_of(const WorkFacts& f) {
           {Work::slots, slots},
           {Work::steps, f.lane_steps},
           {Work::lanes, f.lanes},
-          {Work::jumped_slots, f.x_fits_cache ? 0 : div_up(slots, f.lanes) * f.jumps},
+          {Work::jumped_slots, f.lanes == 0 || f.x_fits_cache ? 0 : div_up(slots, f.lanes) * f.jumps},
           {Work::partial_sums, f.partial_sums},
           {Work::chain, chain_beside(loads, f.bytes, bytes_of_load)},
           {Work::sum_multiplies, std::uint64_t{adds ? 1U : 0U}},
