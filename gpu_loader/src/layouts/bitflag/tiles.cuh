@@ -270,24 +270,24 @@ __global__ void __launch_bounds__(tuning::max_threads, 1)
   if constexpr (near == Near::segment) {
     if constexpr (has_table(source)) load_table<source>(v.values, a.table_values, table);
     const SegmentPieces pieces{v.segments, static_cast<std::uint32_t>(v.segment_count), tiles, a.pieces};
-    // Whether segments are even is known while the first headers and x are on their way. If they are not, all of it is
-    // begun anew.
-    const auto multiply = [&](const SegmentPiece& piece, auto&& is_right) {
+    // Whether segments are even is asked once, while the first headers and x are on their way. If they are not, the
+    // block begins anew.
+    bool asked = false, even = true;
+    for (std::uint32_t p = blockIdx.x; p < a.pieces;) {
+      const SegmentPiece piece = even ? pieces.even(p) : pieces.dealt(p);
+      bool is_right = true;
       warp.multiply(TileRange{piece.begin + team.number, piece.end, team.teams}, [&] {
         __syncthreads();  // the segment before has been read
         const std::uint64_t column = std::uint64_t{piece.segment} * v.segment_columns;
         stage(a.x + column, static_cast<std::uint32_t>(min(std::uint64_t{v.segment_columns}, a.cols - column)), staged);
-        return is_right();
-      });
-    };
-    for (std::uint32_t p = blockIdx.x; p < a.pieces; p += gridDim.x) {
-      bool even = true;
-      multiply(pieces.even(p), [&] { return even = pieces.are_even(); });
-      if (!even)
-        multiply(pieces.dealt(p), [] {
+        if (asked)
           __syncthreads();
-          return true;
-        });
+        else
+          is_right = even = pieces.are_even();
+        asked = true;
+        return is_right;
+      });
+      if (is_right) p += gridDim.x;
     }
   } else {
     warp.multiply(TileRange{first, tiles, gridDim.x * team.teams}, [&] {
