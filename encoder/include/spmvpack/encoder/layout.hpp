@@ -119,8 +119,8 @@ struct PartPlan {
   /// Entries whose elements of x a multiply has in a GPU's shared memory, or in the nearest cache of a host: they miss
   /// none.
   std::uint64_t near_entries = 0;
-  /// Whether a GPU's blocks take so many entries at a time, wherever rows end, or keep chunks in shared memory: they find
-  /// less of x in the nearest cache than so many rows would (XCaches::chunk_bytes).
+  /// Whether a GPU's blocks take so many entries at a time, wherever rows end, or keep chunks in shared memory: they
+  /// find less of x in the nearest cache than so many rows would (XCaches::chunk_bytes).
   bool in_chunks = false;
   /// Up to how many device bytes of the part a GPU's kernel fetches ahead, as launch_rules/prefetch.hpp has it; 0: the
   /// layout's kernels do not.
