@@ -99,5 +99,13 @@ TEST_CASE("threads take rows of few lanes, and another kernel adds up the partia
   CHECK(count_of(f, "amb.sum_multiplies") == 0);
 }
 
+TEST_CASE("slots of lanes that jump are work where x is larger than a cache") {
+  WorkFacts f{.rows = 1000, .chunks = 32, .lanes = 1024, .longest = 20, .lane_steps = 20 * 1024, .jumps = 100};
+  CHECK(count_of(f, "amb.jumped_slots") == 20 * 100);
+  f.x_fits_cache = true;
+  CHECK(count_of(f, "amb.jumped_slots") == 0);
+  CHECK(count_of({}, "amb.jumped_slots") == 0);  // a part without lanes
+}
+
 }  // namespace
 }  // namespace spmvpack::encoder::layouts::amb_plans

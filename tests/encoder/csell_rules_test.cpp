@@ -95,6 +95,22 @@ TEST_CASE("tables that blocks stage in turn, and steps that some lanes lack") {
   CHECK(count_of(f, "csell.uneven_warps") == 0);
 }
 
+TEST_CASE("long slices side by side are work of one multiprocessor beyond three times its share") {
+  WayFacts f = patterns(1);
+  std::swap(f.pattern_groups, f.offset_groups);  // 64 of 32 slices
+  f.heaviest_offsets = 3 * 64;
+  CHECK(count_of(f, "csell.heavy_slots") == 0);
+  f.heaviest_offsets = 3 * 64 + 5;
+  CHECK(count_of(f, "csell.heavy_slots") == 5 * 128);
+  f.block = 2;
+  CHECK(count_of(f, "csell.heavy_slots") == 5 * 128 * 4);
+  f.block = 1;
+  f.slices = 20;  // a kernel of their own, and no more than one multiprocessor's
+  CHECK(count_of(f, "csell.heavy_slots") == 0);
+  f.slices = f.offset_groups = f.heaviest_offsets = 0;
+  CHECK(count_of(f, "csell.heavy_slots") == 0);
+}
+
 TEST_CASE("a device has its warps twice where all slices are patterns with one table") {
   WayFacts f = patterns(1);  // 10,000 slices; an H200 has 132 multiprocessors of 32 warps or of 64
   CHECK(count_of(f, "csell.turns") == 2);
