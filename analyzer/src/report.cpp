@@ -109,7 +109,9 @@ class Projection {
         report_.layouts.push_back(line_of(strategy, weighed.asked_for));
         candidates.push_back(weighed.candidate);
         choice = encoder::choose(candidates, csr_bytes_, options_.aim.optimize);
-        if (choice.index + 1 == candidates.size()) best = std::move(weighed);
+        if (choice.index + 1 != candidates.size()) continue;
+        best = std::move(weighed);
+        if (best.without_fill) best.asked_for = {};
       } catch (const Error& e) {
         if (!encoder::is_refusal(e)) throw;
         report_.refused.push_back({strategy.name, e.message(), strategy.traits.reproduction});

@@ -229,10 +229,10 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
     return static_cast<std::uint64_t>(static_cast<double>(sectors) *
                                       (static_cast<double>(of) / static_cast<double>(entries)));
   };
-  std::vector<Counter> work{{CommonWork::bytes, 0},
-                            {CommonWork::x_sectors, missed(x.from_l2, far - far_in_chunks) +
-                                                        (far_in_chunks == 0 ? 0 : missed(x.of_chunks, far_in_chunks))},
-                            {CommonWork::x_warp_sectors, missed(x.of_warps, far)}};
+  const std::uint64_t sectors =
+      missed(x.from_l2, far - far_in_chunks) + (far_in_chunks == 0 ? 0 : missed(x.of_chunks, far_in_chunks));
+  std::vector<Counter> work{
+      {CommonWork::bytes, 0}, {CommonWork::x_sectors, sectors}, {CommonWork::x_warp_sectors, missed(x.of_warps, far)}};
   bool fetched = true;  // all parts so far
   for (const PartPlan& part : plan.parts) {
     bytes += passes * part.info.rows.count * size_of(part.info.value_type);
@@ -246,7 +246,7 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
   const auto jumped = std::find_if(work.begin(), work.end(), [](const Counter& c) {
     return c.name == name_of(layouts::amb_plans::Work::jumped_slots);
   });
-  if (jumped != work.end()) jumped->value -= std::min(jumped->value, work[1].value);
+  if (jumped != work.end()) jumped->value -= std::min(jumped->value, sectors);
   work[0].value = bytes;
   if (fetched) work.emplace_back(CommonWork::bytes_fetched, bytes);
   add_from_memory(work, bytes);

@@ -199,7 +199,9 @@ void SplitCosts::sample_csell(const ShortRows& of) {
   for (const Counter& share : plan.byte_shares)
     if (share.name != "slices")  // which are those of all rows
       (share.name == "values" ? entry_bytes_ : slot_bytes_) += all * static_cast<double>(share.value);
-  for (const Counter& c : plan.work) csell_work_.emplace_back(c.name, grows(c) ? times(all, c.value) : c.value);
+  for (const Counter& c : plan.work)  // between windows of the sample are no rows, so that any slices look heavy
+    if (c.name != name_of(CsellWork::heavy_slots))
+      csell_work_.emplace_back(c.name, grows(c) ? times(all, c.value) : c.value);
 }
 
 double SplitCosts::cost(std::uint64_t bytes, std::uint64_t y_elements, std::vector<Counter> work) const {
