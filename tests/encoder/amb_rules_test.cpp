@@ -100,7 +100,7 @@ TEST_CASE("threads take rows of few lanes, and another kernel adds up the partia
 }
 
 TEST_CASE("slots of lanes that jump are work where x is larger than a cache") {
-  WorkFacts f{.rows = 1000, .chunks = 32, .lanes = 1024, .longest = 20, .lane_steps = 20 * 1024, .jumps = 100};
+  WorkFacts f{.rows = 1000, .chunks = 32, .lanes = 1024, .longest = 20, .jumps = 100, .lane_steps = 20 * 1024};
   CHECK(count_of(f, "amb.jumped_slots") == 20 * 100);
   f.x_fits_cache = true;
   CHECK(count_of(f, "amb.jumped_slots") == 0);
