@@ -13,8 +13,8 @@ if(SPMVPACK_TOOLS)
   install(FILES tools/completion/spmvpack.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
           RENAME spmvpack COMPONENT runtime)
 endif()
-install(FILES README.md CHANGELOG.md docs/FORMAT.md docs/LAYOUTS.md docs/GENERATORS.md docs/profile.schema.json
-        docs/ranks.schema.json docs/report.schema.json
+install(FILES README.md CHANGELOG.md docs/FORMAT.md docs/LAYOUTS.md docs/TIME_MODEL.md docs/GENERATORS.md
+        docs/profile.schema.json docs/ranks.schema.json docs/report.schema.json
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright COMPONENT runtime)
 if(SPMVPACK_WITH_PETSC)  # a plug-in: not for programs to link with

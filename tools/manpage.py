@@ -39,7 +39,8 @@ gather instructions of AVX-512, which
 uses where they are measured to be slow, too. Results do not change.
 """
 
-SEE_ALSO = "The file format, the layouts and the generators are described in FORMAT.md, LAYOUTS.md and GENERATORS.md."
+SEE_ALSO = ("The file format, the layouts, the time model and the generators are described in FORMAT.md, LAYOUTS.md,\n"
+            "TIME_MODEL.md and GENERATORS.md.")
 
 
 def escape(text):

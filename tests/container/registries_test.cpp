@@ -13,6 +13,7 @@
 #include "catch.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
 #include "spmvpack/encoder/layout.hpp"
+#include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 
@@ -114,6 +115,18 @@ void check_kind(const SectionDescription& section, const std::string& kind) {
   }
 }
 
+/// The rows that explain a unit of work: its own, or one of `NAME.what` that lists the layout.
+std::size_t explanations(const Lines& lines, const std::string& unit) {
+  const std::size_t dot = std::min(unit.find('.'), unit.size());
+  const std::string family = backquoted("NAME" + unit.substr(dot)), layout = unit.substr(0, dot);
+  return static_cast<std::size_t>(std::count_if(lines.begin(), lines.end(), [&](const std::string& line) {
+    if (!line.starts_with('|')) return false;
+    const std::vector<std::string> row = cells(line);
+    if (row.size() < 3 || row[0] != family) return !row.empty() && row[0] == backquoted(unit);
+    return fmt::format(", {},", row[1]).find(fmt::format(", {},", layout)) != std::string::npos;
+  }));
+}
+
 }  // namespace
 
 TEST_CASE("container, encoder and both loaders have the same layouts, in the same order") {
@@ -185,6 +198,14 @@ TEST_CASE("docs/LAYOUTS.md has every layout and every kernel") {
       INFO(kernel.name);
       CHECK(mentions(text, backquoted(kernel.name)));
     }
+  }
+}
+
+TEST_CASE("docs/TIME_MODEL.md explains every unit of work once") {
+  const Lines text = below(document("docs/TIME_MODEL.md"), "## Units of work");
+  for (const std::string_view unit : encoder::units()) {
+    INFO(unit);
+    CHECK(explanations(text, std::string(unit)) == 1);
   }
 }
 
