@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes the tables of docs/BENCHMARKS.md and README.md from the JSON of `spmvpack bench --suite --json`.
+"""Makes the tables of docs/BENCHMARKS.md from the JSON of `spmvpack bench --suite --json`.
 
 usage: benchmarks/bench_table.py            writes them
        benchmarks/bench_table.py --check    exits with 1 if they are not what it would write
 
 Each stands between the lines <!-- bench: bench/NAME.json --> and <!-- /bench -->, or <!-- bench-summary: ... --> for
-the summary alone; the path is relative to docs/.
+the summary alone; the path is relative to docs/. tests/results_test.py makes those of README.md and docs/RESULTS.md.
 """
 
 import json
@@ -15,7 +15,7 @@ import re
 import sys
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
-PAGES = [DOCS / "BENCHMARKS.md", DOCS.parent / "README.md"]
+PAGES = [DOCS / "BENCHMARKS.md"]
 GROUPS = {"arbitrary": "all values different", "local": "values repeat nearby", "global": "few distinct values",
           "irregular": "irregular", "total": "total, equal weight per group", "l2-resident": "resident in L2 (separate)",
           "added": "added later (separate)"}
