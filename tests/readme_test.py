@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""README.md tells the truth: its commands print what it says, its C++ and C compile, its links lead somewhere.
+"""README.md and its pages tell the truth: commands print what they say, C++ and C compile, links lead somewhere.
 
 usage: readme_test.py SPMVPACK COMPILER
 
 Blocks ```console test are sessions: lines that start with "$ " are run by bash, one after the other in one directory,
 and must print the lines below them, where "..." stands for any lines, and times, measured or predicted, may differ.
-Blocks ```cpp test and ```c test compile.
+Blocks ```cpp test and ```c test compile. docs/USING.md and docs/CHOOSING.md have such blocks, too.
 """
 
 import os
@@ -44,8 +44,9 @@ def pattern(expected):
         elif line.startswith("  time "):
             lines.append(re.sub(r"\d+\\\.\d\d", r"\\d+\\.\\d\\d", re.escape(line)) + r"\n")
         else:  # a predicted time follows the model's prices, which are fitted anew from time to time
-            text = re.sub(r"(?:\\ )*\d+(?:\\\.\d+)?\\ us", r" *[\\d.]+ us", re.escape(line))
-            text = re.sub(r"(us(?:\\ )+)\d+(?:\\\.\d+)?(?=\\ %$)", r"us *[\\d.]+", text)  # and its share of csr's
+            text = re.sub(r"(?:\\ )*\d+(?:\\\.\d+)?\\ [um]s", r" *[\\d.]+ [um]s", re.escape(line))
+            text = re.sub(r"(s(?:\\ )+)[\d,]+(?:\\\.\d+)?(?=\\ %$)", r"s *[\\d.,]+", text)  # and its share of csr's
+            text = re.sub(r"\d+(?:\\\.\d+)?(?=\\ %\\ of\\ its\\ time)", r"[\\d.]+", text)
             text = re.sub(r"after\\ about\\ [\d,]+(?=\\ multiplies)", r"after about [\\d,]+", text)
             text = re.sub(r"predicted:\\ [\d.\\]+\\ \w+", r"predicted: [\\d.]+ \\w+", text)
             lines.append(re.sub(r"\d+(?:\\\.\d+)?(?=\\ %\\ of\\ csr's\\ time)", r"[\\d.]+", text) + r"\n")
@@ -60,19 +61,20 @@ def main():
         print("skipped: there is no jq")
         sys.exit(SKIPPED)
     text = (ROOT / "README.md").read_text(encoding="utf-8")
+    pages = text + "".join((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8") for page in ("USING", "CHOOSING"))
     failures, count = [], 0
     environment = dict(os.environ, LC_ALL="C", PATH=f"{spmvpack.parent}{os.pathsep}{os.environ['PATH']}")
     with tempfile.TemporaryDirectory(prefix="spmvpack-readme-") as directory:
-        for command, expected in (step for block in blocks(text, "console") for step in session(block)):
+        for command, expected in (step for block in blocks(pages, "console") for step in session(block)):
             done = subprocess.run(["bash", "-c", command], cwd=directory, env=environment, text=True, timeout=300,
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
             count += 1
             told = re.sub("^spmvpack: note: .*\n", "", done.stdout, flags=re.MULTILINE)  # notes are of the machine
             if not re.fullmatch(pattern(expected), told):
-                failures.append(f"$ {command}\n{told}--- but README.md says\n{expected}---")
+                failures.append(f"$ {command}\n{told}--- but the page says\n{expected}---")
     includes = [f"-I{path}" for path in ROOT.glob("*/include")]
     for kind, flags in (("cpp", ["-std=c++20", "-fopenmp", "-x", "c++"]), ("c", ["-std=c99", "-Wall", "-x", "c"])):
-        for block in blocks(text, kind):
+        for block in blocks(pages, kind):
             count += 1
             done = subprocess.run([compiler, *flags, "-Werror", "-fsyntax-only", *includes, "-"],
                                   input=block, capture_output=True, text=True, check=False)
