@@ -242,11 +242,11 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
     if (fetches && !fits) add(work, fmt::format("{}.unfetched", part.info.layout), 1);
     fetched = fetched && fetches && fits;
   }
-  // Sectors that rows side by side miss as well count once.
+  // Rows side by side miss sectors as well, which are counted at several times the price.
   const auto jumped = std::find_if(work.begin(), work.end(), [](const Counter& c) {
     return c.name == name_of(layouts::amb_plans::Work::jumped_slots);
   });
-  if (jumped != work.end()) jumped->value -= std::min(jumped->value, sectors);
+  if (jumped != work.end()) jumped->value -= std::min(jumped->value, 2 * sectors);
   work[0].value = bytes;
   if (fetched) work.emplace_back(CommonWork::bytes_fetched, bytes);
   add_from_memory(work, bytes);

@@ -220,7 +220,8 @@ TEST_CASE("a host's file of an older schema has the package's prices of newer un
   const Profile& host = encoder::default_profile(Target::host);
   Json json = Json::parse(encoder::to_json(host, "mine"));
   json["schema"] = "spmvpack-profile-2";
-  const std::vector<const char*> of_third{"bitflag.idle_entries",
+  const std::vector<const char*> of_third{"amb.jumped_slots",
+                                          "bitflag.idle_entries",
                                           "bitflag.segment_columns",
                                           "bitflag.segments",
                                           "bitflag.table_entries",
@@ -234,6 +235,7 @@ TEST_CASE("a host's file of an older schema has the package's prices of newer un
                                           "csell.few_idle",
                                           "csell.few_raw_rounds",
                                           "csell.few_teams",
+                                          "csell.heavy_slots",
                                           "csell.long_windows",
                                           "csell.step_chain",
                                           "csell.tables",
