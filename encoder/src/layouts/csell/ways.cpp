@@ -80,8 +80,8 @@ class WayPlanner {
       if (!columns) continue;
       std::optional<Way> way = plan(source, *columns);
       if (!way) continue;
-      best.considered.push_back(
-          {fmt::format("{}.device_bytes", source_names.at(static_cast<std::size_t>(source))), way->facts.device_bytes});
+      best.considered.emplace_back(fmt::format("{}.device_bytes", source_names.at(static_cast<std::size_t>(source))),
+                                   way->facts.device_bytes);
       facts_.add(way->facts);
       decision = decide(facts_, options_.aim);
       if (decision->source == source) best.way = std::move(*way);
