@@ -312,9 +312,6 @@ struct ChunkView {
     const std::uint32_t begin = source == Source::window ? chunk.info.window() * window_step : 0;
     return begin + number(bytes + at.values, value_bytes, value_element(e));
   }
-  [[nodiscard]] SPMVPACK_HOST_DEVICE std::int32_t integer(std::uint32_t e) const {
-    return reinterpret_cast<const std::int32_t*>(bytes + at.values)[value_element(e)];
-  }
   /// What the exponent of entry e is above the chunk's.
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t more_exponent(std::uint32_t e) const {
     return bitflag::more_exponent(bytes + at.exponents, chunk.info.exponent_bits(), e);
