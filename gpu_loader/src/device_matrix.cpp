@@ -65,6 +65,28 @@ Dealing dealing_of(std::span<const DevicePart> parts, bool scales, const KernelC
   return {at_once, bytes(operand.cols, description.strided_x), bytes(operand.rows, description.strided_y)};
 }
 
+/// How many columns of X, neighbours in each of its rows, all parts take at once; 0: columns are dealt one by one.
+std::uint64_t row_major_columns_of(std::span<const DevicePart> parts, const KernelChoice& choice,
+                                   const MultiplyDescription& description) {
+  if (description.right_hand_sides < 2 || description.basis == Basis::permuted || parts.empty()) return 0;
+  std::uint64_t most = description.right_hand_sides;
+  for (const DevicePart& part : parts)
+    most = std::min(most, row_major_columns(*kernel_tables()[part.layout], part.view.info(), choice.of(part)));
+  return most < 2 ? 0 : even_blocks(description.right_hand_sides, most);
+}
+/// Bytes of the copy of so many columns of X that are not neighbours where they lie.
+std::uint64_t packed_bytes(const Operand& operand, std::uint64_t columns, ValueType vectors) {
+  return round_up(checked_mul(operand.cols, packed_stride(columns, vectors) * size_of(vectors), "workspace bytes"),
+                  format::section_boundary);
+}
+/// Whether kernels take a row-major X where it lies. They count bytes between rows in 32 bits.
+template <class T>
+bool is_row_major(const DenseView<const T>& x) {
+  return x.rows == 0 || x.cols == 0 ||
+         (x.col_stride == 1 && x.row_stride >= 0 &&
+          static_cast<std::uint64_t>(x.row_stride) <= 0xFFFFFFFFU / sizeof(T));
+}
+
 template <class T>
 Scalar<T> negative(Scalar<T> scalar) {
   scalar.value = -scalar.value;
@@ -73,28 +95,41 @@ Scalar<T> negative(Scalar<T> scalar) {
 }
 
 template <class T>
+ColumnBlock<void> untyped(const ColumnBlock<T>& c) {
+  return {c.x, c.y, c.x_row_stride, c.x_col_stride, c.y_row_stride, c.y_col_stride, c.count};
+}
+
+template <class T>
 void multiply_part(const DevicePart& part, MultiplyCall call, ColumnBlock<T> columns) {
   const PartInfo& info = part.view.info();
   const auto run = [&] {
-    call.columns = {
-        columns.x,    columns.y, columns.x_row_stride, columns.x_col_stride, columns.y_row_stride, columns.y_col_stride,
-        columns.count};
+    call.columns = untyped(columns);
     layout_kernels(part.layout).multiply(part, call);
   };
   if (call.description.basis == Basis::permuted) return run();
   if (info.cols.kind == MapKind::list) {
-    const std::uint64_t bytes = gathered_bytes(info, value_type_of<T>);
     auto* const gathered = reinterpret_cast<T*>(call.workspace);
-    const auto stride = static_cast<std::int64_t>(bytes / sizeof(T));
-    if (!is_known(call.alpha, 0))
-      for (std::uint64_t j = 0; j < columns.count; ++j)
-        gather_vector(value_type_of<T>, call.alpha, part.view.get<std::uint32_t>("col_map").data(),
-                      columns.part(j, 1).x, gathered + static_cast<std::int64_t>(j) * stride, info.cols.count,
-                      call.stream);
-    call.workspace += bytes * columns.count;
-    columns.x = gathered;
-    columns.x_row_stride = 1;
-    columns.x_col_stride = stride;
+    if (call.row_major) {
+      const std::uint64_t stride = packed_stride(columns.count, value_type_of<T>);
+      if (!is_known(call.alpha, 0))
+        pack_columns(value_type_of<T>, call.alpha, untyped(columns), part.view.get<std::uint32_t>("col_map").data(),
+                     gathered, stride, info.cols.count, call.stream);
+      call.workspace += gathered_rows_bytes(info, value_type_of<T>, columns.count);
+      columns.x = gathered;
+      columns.x_row_stride = static_cast<std::int64_t>(stride);
+    } else {
+      const std::uint64_t bytes = gathered_bytes(info, value_type_of<T>);
+      const auto stride = static_cast<std::int64_t>(bytes / sizeof(T));
+      if (!is_known(call.alpha, 0))
+        for (std::uint64_t j = 0; j < columns.count; ++j)
+          gather_vector(value_type_of<T>, call.alpha, part.view.get<std::uint32_t>("col_map").data(),
+                        columns.part(j, 1).x, gathered + static_cast<std::int64_t>(j) * stride, info.cols.count,
+                        call.stream);
+      call.workspace += bytes * columns.count;
+      columns.x = gathered;
+      columns.x_row_stride = 1;
+      columns.x_col_stride = stride;
+    }
   } else {
     columns.x += static_cast<std::int64_t>(info.cols.begin) * columns.x_row_stride;
   }
@@ -138,6 +173,7 @@ std::vector<KernelInfo> DeviceMatrix::kernels() const { return kernels_of(impl_-
 std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription& description) const {
   const Operand operand = check_description(description, impl_->facts, impl_->infos);
   const KernelChoice choice(impl_->layouts, description.kernel);
+  const std::uint64_t row_major = row_major_columns_of(impl_->parts_of(operand.role), choice, description);
   std::uint64_t most = 0;  // parts run one after the other, and so do columns
   for (const DevicePart& part : impl_->parts_of(operand.role)) {
     const KernelTable& table = *kernel_tables()[part.layout];
@@ -147,9 +183,16 @@ std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription& descripti
       throw Error(errc::usage,
                   fmt::format("the matrix was loaded without what kernel '{}' needs", table.kernels[kernel].name), {},
                   "name the kernel in DeviceLoadOptions::kernels");
-    most = std::max(most, gpu_loader::workspace_bytes(table, part.view.info(), kernel, description.vectors,
-                                                      description.right_hand_sides, description.basis));
+    const PartInfo& info = part.view.info();
+    most =
+        std::max(most, row_major != 0 ? row_major_workspace_bytes(table, info, kernel, description.vectors, row_major)
+                                      : gpu_loader::workspace_bytes(table, info, kernel, description.vectors,
+                                                                    description.right_hand_sides, description.basis));
   }
+  if (row_major != 0)
+    return description.row_major_x
+               ? most
+               : checked_add(most, packed_bytes(operand, row_major, description.vectors), "workspace bytes");
   return checked_add(
       most,
       dealing_of(impl_->parts_of(operand.role), first_part_scales(operand, impl_->infos), choice, operand, description)
@@ -165,27 +208,56 @@ void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::type_ide
   asked.right_hand_sides = x.cols;
   asked.strided_x = !x.has_contiguous_columns();
   asked.strided_y = !y.has_contiguous_columns();
+  asked.row_major_x = is_row_major(x);
   const std::uint64_t needed = workspace_bytes(asked);
   const Operand operand = check_description(asked, impl_->facts, impl_->infos);
   require_vectors(operand, asked, value_type_of<T>, x, y);
   require_workspace(workspace, needed, x, y);
   const bool scales = first_part_scales(operand, impl_->infos);
   const KernelChoice choice(impl_->layouts, asked.kernel);
+  const bool keep =
+      launch_rules::cache::keeps(impl_->bytes_of(operand.role) + (operand.rows + operand.cols) * sizeof(T), y.cols,
+                                 impl_->device.l2_bytes, impl_->cache_share);
+  const auto call_of = [&](std::size_t i, bool add, bool negate, std::byte* room) {
+    return MultiplyCall{.device = impl_->device,
+                        .kernel = choice.of(impl_->parts[i]),
+                        .description = asked,
+                        .alpha = negate ? negative(alpha) : alpha,
+                        .beta = add ? Scalar<T>(1) : beta,
+                        .keep = keep,
+                        .workspace = room,
+                        .stream = stream};
+  };
+  const ColumnBlock<T> all{
+      x.data, y.data, x.row_stride, x.rows == 0 ? 0 : x.col_stride, y.row_stride, y.rows == 0 ? 0 : y.col_stride,
+      y.cols};
+  if (const std::uint64_t at_once = row_major_columns_of(impl_->parts_of(operand.role), choice, asked)) {
+    const std::uint64_t packed = asked.row_major_x ? 0 : packed_bytes(operand, at_once, asked.vectors);
+    each_column_block(y.cols, at_once, [&](std::uint64_t first, std::uint64_t count) {
+      ColumnBlock<T> columns = all.part(first, count);
+      if (!asked.row_major_x) {
+        const std::uint64_t stride = packed_stride(count, asked.vectors);
+        if (!is_known(alpha, 0))
+          pack_columns(asked.vectors, alpha, untyped(columns), nullptr, workspace.data(), stride, x.rows, stream);
+        columns.x = reinterpret_cast<const T*>(workspace.data());
+        columns.x_row_stride = static_cast<std::int64_t>(stride);
+      }
+      columns.x_col_stride = 1;
+      if (!scales) scale_columns(asked.vectors, beta, untyped(columns), operand.rows, stream);
+      each_part(operand, impl_->infos, [&](std::size_t i, bool add, bool negate) {
+        MultiplyCall call = call_of(i, add, negate, workspace.data() + packed);
+        call.row_major = true;
+        multiply_part(impl_->parts[i], call, columns);
+      });
+    });
+    return;
+  }
   const Dealing dealing = dealing_of(impl_->parts_of(operand.role), scales, choice, operand, asked);
   const std::uint64_t x_stride = dealing.x_bytes / sizeof(T), y_stride = dealing.y_bytes / sizeof(T);
   T* const x_copies = reinterpret_cast<T*>(workspace.data());
   T* const y_copies = x_copies + x_stride * dealing.at_once;
-  const bool keep =
-      launch_rules::cache::keeps(impl_->bytes_of(operand.role) + (operand.rows + operand.cols) * sizeof(T), y.cols,
-                                 impl_->device.l2_bytes, impl_->cache_share);
   each_column_block(y.cols, dealing.at_once, [&](std::uint64_t first, std::uint64_t count) {
-    ColumnBlock<T> columns{x.column(first),
-                           y.column(first),
-                           x.row_stride,
-                           x.rows == 0 ? 0 : x.col_stride,
-                           y.row_stride,
-                           y.rows == 0 ? 0 : y.col_stride,
-                           count};
+    ColumnBlock<T> columns = all.part(first, count);
     const ColumnBlock<T> given = columns;
     if (dealing.x_bytes != 0) {
       columns.x = x_copies;
@@ -207,20 +279,9 @@ void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::type_ide
     }
     each_part(operand, impl_->infos, [&](std::size_t i, bool add, bool negate) {
       const DevicePart& part = impl_->parts[i];
-      const std::size_t kernel = choice.of(part);
-      each_column_block(count, kernel_tables()[part.layout]->kernels[kernel].columns.most,
-                        [&](std::uint64_t j, std::uint64_t n) {
-                          multiply_part(part,
-                                        {.device = impl_->device,
-                                         .kernel = kernel,
-                                         .description = asked,
-                                         .alpha = negate ? negative(alpha) : alpha,
-                                         .beta = add ? Scalar<T>(1) : beta,
-                                         .keep = keep,
-                                         .workspace = workspace.data() + dealing.copy_bytes(),
-                                         .stream = stream},
-                                        columns.part(j, n));
-                        });
+      const MultiplyCall call = call_of(i, add, negate, workspace.data() + dealing.copy_bytes());
+      each_column_block(count, kernel_tables()[part.layout]->kernels[call.kernel].columns.most,
+                        [&](std::uint64_t j, std::uint64_t n) { multiply_part(part, call, columns.part(j, n)); });
     });
     if (dealing.y_bytes != 0)
       for (std::uint64_t j = 0; j < count; ++j) {

@@ -39,8 +39,9 @@ struct MultiplyCall {
   std::size_t kernel = 0;                                         ///< its index in the layout's KernelTable
   MultiplyDescription description;                                ///< accepted by check_description()
   AnyScalar alpha = Scalar<double>(0), beta = Scalar<double>(0);  ///< of the vectors' type
-  bool keep = false;                        ///< what is read once in the L2 cache: the next multiply finds it there
-  ColumnBlock<void> columns = {};           ///< no more than the kernel takes at once, in strides that it takes
+  bool keep = false;               ///< what is read once in the L2 cache: the next multiply finds it there
+  ColumnBlock<void> columns = {};  ///< no more than the kernel takes at once, in strides that it takes
+  bool row_major = false;  ///< by the KernelTable's row_major_columns: those of X are neighbours; else by its `columns`
   const std::uint32_t* row_list = nullptr;  ///< device memory: local row r is y's element row_list[r]; null: element r
   std::byte* workspace = nullptr;           ///< workspace_bytes(), aligned to 256 bytes
   Stream stream = nullptr;

@@ -104,8 +104,8 @@ struct LongRow {
     }
   }
   /// Adds up the first batch. Writes y if the row ends in it, and returns the sum so far otherwise: true.
-  template <class V>
-  __device__ bool goes_on(const RowSums<V>& to, V& total) const {
+  template <class To, class V>
+  __device__ bool goes_on(const To& to, V& total) const {
     const unsigned lane = lane_id();
     V sum[batch];
 #pragma unroll
@@ -139,8 +139,8 @@ struct FurtherChunks {
   V sum[round];  ///< of 32 chunks each, in order
   unsigned chunks[round];
 
-  template <class Chunks>
-  __device__ void finish(const Chunks& all, const RowSums<V>& to, unsigned of) {
+  template <class Chunks, class To>
+  __device__ void finish(const Chunks& all, const To& to, unsigned of) {
     const unsigned lane = lane_id(), warp = threadIdx.x / 32;
     V so_far = total[of];
     for (std::uint64_t at = begin[of];; at += std::uint64_t{round} * 32) {
@@ -174,17 +174,22 @@ struct FurtherChunks {
   }
 };
 
+/// RowSums of one of several columns, whose elements of Y are `stride` apart.
+template <class V>
+struct ColumnSums : RowSums<V> {
+  std::int64_t stride;
+  __device__ void put(std::uint32_t row, V sum) const {
+    V* const at = this->y + static_cast<std::int64_t>(this->map(row)) * stride;
+    *at = fma(this->alpha, sum, scaled(this->beta, at));
+  }
+};
+
 /// The second kernel: adds up the sums that chunks left for the rows that they share, in chunk order: trees over 32
 /// chunks each, in sequence. Each chunk has a lane; the whole warp works on long rows, and the whole block on what is
 /// left of longer ones. If alpha is 0, all of y has already been written. `Chunks::in_workspace`: the kernel before
 /// this one writes not only the sums, but also the data of Chunks.
-template <class V, class Chunks>
-__global__ void __launch_bounds__(tuning::carry_threads)
-    carry_kernel(Chunks chunks, V* first_sum, V* last_sum, DeviceScalar<V> alpha, DeviceScalar<V> beta, V* y,
-                 RowMap map) {
-  __shared__ FurtherChunks<V> further;
-  if constexpr (Chunks::in_workspace) wait_for_last_kernel();
-  const RowSums<V> to{alpha.get(), beta.get(), y, map, first_sum, last_sum};
+template <class V, class Chunks, class To>
+__device__ __forceinline__ void add_carries(const Chunks& chunks, const To& to, FurtherChunks<V>& further) {
   const std::uint64_t c = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const SharedRow shared = shared_row(chunks, c);
   // The first long row's chunks are known before the sums are.
@@ -220,6 +225,28 @@ __global__ void __launch_bounds__(tuning::carry_threads)
     if (further.begin[of] != 0) further.finish(chunks, to, of);
 }
 
+template <class V, class Chunks>
+__global__ void __launch_bounds__(tuning::carry_threads)
+    carry_kernel(Chunks chunks, V* first_sum, V* last_sum, DeviceScalar<V> alpha, DeviceScalar<V> beta, V* y,
+                 RowMap map) {
+  __shared__ FurtherChunks<V> further;
+  if constexpr (Chunks::in_workspace) wait_for_last_kernel();
+  add_carries<V>(chunks, RowSums<V>{alpha.get(), beta.get(), y, map, first_sum, last_sum}, further);
+}
+
+/// The same by columns, a row of blocks for each. `sums`: of each column, the first ones and then the last ones.
+template <class V, class Chunks>
+__global__ void __launch_bounds__(tuning::carry_threads)
+    carry_columns_kernel(Chunks chunks, V* sums, DeviceScalar<V> alpha, DeviceScalar<V> beta, V* y,
+                         std::int64_t row_stride, std::int64_t col_stride, RowMap map) {
+  __shared__ FurtherChunks<V> further;
+  if constexpr (Chunks::in_workspace) wait_for_last_kernel();
+  V* const first = sums + blockIdx.y * 2 * chunks.count;
+  V* const column = y + static_cast<std::int64_t>(blockIdx.y) * col_stride;
+  add_carries<V>(chunks, ColumnSums<V>{{alpha.get(), beta.get(), column, map, first, first + chunks.count}, row_stride},
+                 further);
+}
+
 /// Launches the second kernel, if there is more than one chunk.
 template <class V, class Chunks>
 void add_carries(const Chunks& chunks, V* first_sum, V* last_sum, DeviceScalar<V> alpha, DeviceScalar<V> beta, V* y,
@@ -227,6 +254,19 @@ void add_carries(const Chunks& chunks, V* first_sum, V* last_sum, DeviceScalar<V
   if (chunks.count <= 1) return;
   launch_early(call.device, carry_kernel<V, Chunks>, blocks_for(chunks.count, tuning::carry_threads),
                tuning::carry_threads, call.stream, chunks, first_sum, last_sum, alpha, beta, y, map);
+}
+
+/// The same of several columns.
+template <class V, class Chunks>
+void add_column_carries(const Chunks& chunks, V* sums, DeviceScalar<V> alpha, DeviceScalar<V> beta,
+                        const MultiplyCall& call) {
+  if (chunks.count <= 1) return;
+  cudaLaunchConfig_t config =
+      launch_config(blocks_for(chunks.count, tuning::carry_threads), tuning::carry_threads, call.stream);
+  config.gridDim.y = static_cast<unsigned>(call.columns.count);
+  launch_early(call.device, config, carry_columns_kernel<V, Chunks>, chunks, sums, alpha, beta,
+               static_cast<V*>(call.columns.y), call.columns.y_row_stride, call.columns.y_col_stride,
+               RowMap{call.row_list});
 }
 
 }  // namespace spmvpack::gpu_loader

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "kernels/call.hpp"
+#include "kernels/columns.cuh"
 #include "kernels/launch.cuh"
 #include "kernels/prefetch.cuh"
 #include "kernels/read_once.cuh"
@@ -143,12 +144,55 @@ __global__ void __launch_bounds__(most)
   *at = empty ? before : fma(alpha, sum, before);
 }
 
+/// The same by several columns: each column lane takes the row.
+template <class A, class V, class Geometry>
+__global__ void __launch_bounds__(column_threads)
+    columns_kernel(Geometry geometry, Slots<A> s, std::uint64_t rows, ColumnOperands<V> o) {
+  constexpr int batch = 4;
+  const std::uint64_t item = first_item(), r = item / o.lanes;
+  if (r >= rows) return;
+  const ColumnLane<V> lane(o, static_cast<std::uint32_t>(item - r * o.lanes));
+  const V alpha = o.alpha.get();
+  const auto row = geometry(r);
+  Pack<V> sum{};
+  bool empty = true;
+  if (alpha != V{0})
+    for (std::uint64_t step = 0; row.has(step); step += batch) {
+      std::uint32_t column[batch];
+      V value[batch];
+      Pack<V> element[batch];
+#pragma unroll
+      for (int i = 0; i < batch; ++i) {
+        const bool has = row.has(step + i);
+        const std::uint64_t slot = row.slot(has ? step + i : step);
+        column[i] = o.once(s.col_idx + slot);
+        value[i] = static_cast<V>(o.once(s.values + slot));
+        column[i] = has ? column[i] : no_column;
+      }
+#pragma unroll
+      for (int i = 0; i < batch; ++i) element[i] = column[i] != no_column ? lane.load(column[i]) : Pack<V>{};
+      issue_loads();
+#pragma unroll
+      for (int i = 0; i < batch; ++i) {
+        if (column[i] != no_column) sum.add_product(value[i], element[i]);
+        empty = empty && column[i] == no_column;
+      }
+      if (column[batch - 1] == no_column) break;
+    }
+  lane.put(r, sum, !empty, alpha, o.beta.get());
+}
+
 /// `sorted`: by length, see launch_of().
 template <class Geometry>
 void multiply(const PartView& part, const Geometry& geometry, const MultiplyCall& call, bool sorted) {
   const std::uint64_t rows = part.rows();
   if (rows == 0) return;
   dispatch_types(part.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
+    if (call.row_major) {
+      const ColumnOperands<V> operands(call);
+      return launch(columns_kernel<A, V, Geometry>, column_blocks(operands, rows), column_threads, call.stream,
+                    geometry, slots_of<A>(part), rows, operands);
+    }
     const auto start = [&](auto kernel, unsigned block_threads) {
       const unsigned blocks = blocks_for(rows, block_threads);
       launch(kernel, blocks, block_threads, call.stream, geometry, slots_of<A>(part), rows,

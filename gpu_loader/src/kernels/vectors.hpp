@@ -15,6 +15,13 @@ void gather_vector(ValueType type, const AnyScalar& alpha, const std::uint32_t* 
 /// to[i to_stride] = from[i from_stride] for i < n. If factor is 0, nothing is read, and the elements become 0.
 void copy_vector(ValueType type, const AnyScalar& factor, const void* from, std::int64_t from_stride, void* to,
                  std::int64_t to_stride, std::uint64_t n, Stream stream);
+/// Y = beta Y for rows x columns elements, those of `y`.
+void scale_columns(ValueType type, const AnyScalar& beta, const ColumnBlock<void>& y, std::uint64_t rows,
+                   Stream stream);
+/// Copies columns of X to where they are the neighbours in rows: to[i to_row_stride + j] is element (i, j) of
+/// `from`'s X, or (list[i], j). If alpha is 0, nothing is read, and the elements become 0.
+void pack_columns(ValueType type, const AnyScalar& alpha, const ColumnBlock<void>& from, const std::uint32_t* list,
+                  void* to, std::uint64_t to_row_stride, std::uint64_t rows, Stream stream);
 /// to[list[i]] = from[i] for i < n.
 void scatter_vector(ValueType type, const std::uint32_t* list, const void* from, void* to, std::uint64_t n,
                     Stream stream);

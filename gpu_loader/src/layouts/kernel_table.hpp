@@ -22,6 +22,9 @@ struct KernelTable {
   /// Of a multiply by kernel `kernel` (a place in `kernels`) with a part and so many columns, 1 to as many as the
   /// kernel takes at once, but for a gathered x. Exact. Error(errc::unsupported) if 64 bits do not hold it.
   std::uint64_t (*workspace_bytes)(const PartInfo& part, std::size_t kernel, ValueType vectors, std::uint64_t columns);
+  /// How many columns a kernel takes at once with a part, if they are neighbours in each row of X; those of Y may have
+  /// any strides. Null, or less than 2: one at a time, contiguous.
+  std::uint64_t (*row_major_columns)(const PartInfo& part, std::size_t kernel) = nullptr;
   /// The place of a part's default kernel; null: the first. Looks at the container's content alone.
   std::size_t (*default_kernel)(const PartInfo& part) = nullptr;
 };
@@ -31,6 +34,11 @@ inline std::uint64_t no_workspace(const PartInfo& /*part*/, std::size_t /*kernel
                                   std::uint64_t /*columns*/) {
   return 0;
 }
+
+/// Columns that kernels take at once: a row of X has two lines of the first-level cache, in FP64.
+inline constexpr std::uint64_t most_row_major_columns = 32;
+/// The row_major_columns of layouts that have kernels for them, whatever the part.
+inline std::uint64_t many_columns(const PartInfo& /*part*/, std::size_t /*kernel*/) { return most_row_major_columns; }
 
 namespace tables {
 #define SPMVPACK_DECLARE(name) extern const KernelTable name;

@@ -58,6 +58,26 @@ std::uint64_t workspace_bytes(const KernelTable& table, const PartInfo& part, st
   return checked_add(gathered, table.workspace_bytes(part, kernel, vectors, at_once), "workspace bytes");
 }
 
+std::uint64_t row_major_columns(const KernelTable& table, const PartInfo& part, std::size_t kernel) {
+  return table.row_major_columns == nullptr ? 0 : table.row_major_columns(part, kernel);
+}
+
+std::uint64_t packed_stride(std::uint64_t columns, ValueType vectors) {
+  return round_up(columns, 16 / size_of(vectors));
+}
+
+std::uint64_t gathered_rows_bytes(const PartInfo& part, ValueType vectors, std::uint64_t columns) {
+  if (part.cols.kind != format::MapKind::list) return 0;
+  return round_up(checked_mul(part.cols.count, packed_stride(columns, vectors) * size_of(vectors), "workspace bytes"),
+                  format::section_boundary);
+}
+
+std::uint64_t row_major_workspace_bytes(const KernelTable& table, const PartInfo& part, std::size_t kernel,
+                                        ValueType vectors, std::uint64_t columns) {
+  return checked_add(gathered_rows_bytes(part, vectors, columns), table.workspace_bytes(part, kernel, vectors, columns),
+                     "workspace bytes");
+}
+
 std::span<const KernelInfo> kernels(std::string_view layout) noexcept {
   const auto* const found =
       std::find_if(all.begin(), all.end(), [&](const KernelTable* table) { return table->layout == layout; });
@@ -92,7 +112,10 @@ std::uint64_t workspace_bytes(const PartInfo& part, KernelId kernel, ValueType v
   KernelPlace place{layout, default_place(*all[layout], part)};
   if (!kernel.is_default())
     if (const KernelPlace asked = place_of(kernel); asked.layout == layout) place = asked;
-  return workspace_bytes(*all[layout], part, place.kernel, vectors, columns);
+  const KernelTable& table = *all[layout];
+  if (const std::uint64_t most = row_major_columns(table, part, place.kernel); columns >= 2 && most >= 2)
+    return row_major_workspace_bytes(table, part, place.kernel, vectors, even_blocks(columns, most));
+  return workspace_bytes(table, part, place.kernel, vectors, columns);
 }
 
 }  // namespace spmvpack::gpu_loader

@@ -28,4 +28,15 @@ std::uint64_t gathered_bytes(const PartInfo& part, ValueType vectors);
 std::uint64_t workspace_bytes(const KernelTable& table, const PartInfo& part, std::size_t kernel, ValueType vectors,
                               std::uint64_t columns, Basis basis = Basis::user);
 
+/// How many columns the kernel at that index takes at once with a part, if they are neighbours in each row of X; less
+/// than 2: it takes them one at a time.
+std::uint64_t row_major_columns(const KernelTable& table, const PartInfo& part, std::size_t kernel);
+/// Elements from a row to the next where so many columns of X are copied to be neighbours: loads of 16 bytes suit them.
+std::uint64_t packed_stride(std::uint64_t columns, ValueType vectors);
+/// Bytes of so many columns of a part's listed rows of X; 0 if it has no list.
+std::uint64_t gathered_rows_bytes(const PartInfo& part, ValueType vectors, std::uint64_t columns);
+/// The workspace of so many columns that the kernel takes at once as neighbours, including gathered rows of X.
+std::uint64_t row_major_workspace_bytes(const KernelTable& table, const PartInfo& part, std::size_t kernel,
+                                        ValueType vectors, std::uint64_t columns);
+
 }  // namespace spmvpack::gpu_loader

@@ -16,11 +16,15 @@ constexpr std::array kernels{
 constexpr KernelTable table_of(const KernelInfo& kernel) {
   return {.layout = kernel.layout, .kernels = {&kernel, 1}, .workspace_bytes = no_workspace};
 }
+constexpr KernelTable with_columns(KernelTable table) {
+  table.row_major_columns = many_columns;
+  return table;
+}
 
 }  // namespace
 
-const KernelTable csell = table_of(kernels[0]), dia = table_of(kernels[1]), ellpack_r = table_of(kernels[2]),
-                  pjds = table_of(kernels[3]), pkt = table_of(kernels[4]), sell = table_of(kernels[5]),
-                  sjds = table_of(kernels[6]);
+const KernelTable csell = with_columns(table_of(kernels[0])), dia = table_of(kernels[1]),
+                  ellpack_r = with_columns(table_of(kernels[2])), pjds = with_columns(table_of(kernels[3])),
+                  pkt = table_of(kernels[4]), sell = with_columns(table_of(kernels[5])), sjds = table_of(kernels[6]);
 
 }  // namespace spmvpack::gpu_loader::tables

@@ -9,6 +9,7 @@
 #include "kernels/prefetch.cuh"
 #include "kernels/row_map.cuh"
 #include "kernels/scalar.cuh"
+#include "layouts/bitflag/columns.cuh"
 #include "layouts/bitflag/kernels.hpp"
 #include "layouts/bitflag/segments.cuh"
 #include "layouts/bitflag/tiles.cuh"
@@ -111,6 +112,25 @@ class Multiplication {
     add_shared_rows(of_call());
   }
 
+  /// By several columns. Hot ones are read where they lie.
+  template <bool hot>
+  void run_columns() const {
+    const ColumnOperands<V> operands(call_);
+    const unsigned team_threads = v_.tile_chunks * 32, multiprocessors = call_.device.multiprocessors;
+    const unsigned teams = std::clamp(tuning::column_threads / team_threads, 1U, tuning::most_teams);
+    const unsigned threads = team_threads * teams;
+    cudaLaunchConfig_t config = launch_config(0, threads, call_.stream);
+    config.dynamicSmemBytes = threads / 32 * column_bytes_of_warp<V>(operands.lanes);
+    const std::uint64_t resident = multiprocessors * (tuning::multiprocessor_threads / threads);
+    config.gridDim.x = static_cast<unsigned>(std::min<std::uint64_t>(div_up(tiles_, teams), resident));
+    const TileSums<V> sums{reinterpret_cast<V*>(call_.workspace), tiles_};
+    launch(config, columns_kernel<source, hot, A, V>, v_,
+           ColumnTiles<V>{operands, sums, static_cast<std::uint32_t>(values_of(part_.view.info()))});
+    if (part_.view.info().params[param_continued] != 0)
+      add_column_carries<V>(SharedTiles{tiles_, v_.chunks, v_.tile_chunks}, sums.sums, operands.alpha, operands.beta,
+                            call_);
+  }
+
   /// The sums of segments are made in the workspace.
   void run(std::integral_constant<Near, Near::segment> /*near*/) const {
     const Target sums{one, zero, near_, RowMap{nullptr}}, to = of_call();
@@ -190,6 +210,13 @@ void reserve_shared(const DeviceFacts& device) {
                "reserving shared memory");
 }
 
+template <Source source, bool hot, class A, class V>
+void reserve_columns(const DeviceFacts& device) {
+  require_cuda(cudaFuncSetAttribute(columns_kernel<source, hot, A, V>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(device.shared_bytes - tuning::other_shared_bytes)),
+               "reserving shared memory");
+}
+
 /// Calls f with the part's source of values and near elements as constants.
 template <class F>
 void with_kind(const PartInfo& part, F&& f) {
@@ -211,6 +238,7 @@ std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadConte
     each_pair_of(part.info().value_type, [&]<class A, class V>(A, V) {
       if constexpr (exists<source(), A>) {
         reserve_shared<source(), near(), A, V>(context.device);
+        if constexpr (near() != Near::segment) reserve_columns<source(), near() == Near::hot, A, V>(context.device);
         // Which makes the sums of segments that do not fit.
         if constexpr (near() == Near::segment) reserve_shared<source(), Near::none, A, V>(context.device);
       }
@@ -224,7 +252,13 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
   if (chunks_of(info) == 0) return;
   with_kind(info, [&](auto source, auto near) {
     dispatch_types(info.value_type, call.description.vectors, [&]<class A, class V>(A, V) {
-      if constexpr (exists<source(), A>) Multiplication<source(), A, V>(part, call).run(near);
+      if constexpr (exists<source(), A>) {
+        const Multiplication<source(), A, V> multiplication(part, call);
+        if constexpr (near() != Near::segment) {
+          if (call.row_major) return multiplication.template run_columns<near() == Near::hot>();
+        }
+        multiplication.run(near);
+      }
     });
   });
 }

@@ -14,6 +14,9 @@ inline constexpr unsigned gather_threads = 128, add_threads = 128;
 /// A block has 16 barriers: one for all its threads, and one for each team of warps that has a tile.
 inline constexpr unsigned most_teams = 15;
 
+/// Of a block that multiplies by several columns, unless a tile has more.
+inline constexpr unsigned column_threads = 256;
+
 /// Whether the numbers of a part's tiles have 32 bits, and those that a grid's last step leads to.
 constexpr bool tiles_fit(std::uint64_t tiles, std::uint64_t multiprocessors) noexcept {
   return tiles + multiprocessors * (multiprocessor_threads / 32) <= 0xFFFFFFFF;

@@ -21,6 +21,7 @@ std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadConte
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {
   if (slices_of(part.view.info()) == 0) return;
+  if (call.row_major) return multiply_columns(part, call);
   const auto* const windows = static_cast<const DeviceWindows*>(part.state.get());
   if (windows != nullptr && multiply_windows(part, *windows, call)) return;
   dispatch_source(source_of(part.view.info()),

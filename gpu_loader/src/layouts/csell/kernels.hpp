@@ -23,6 +23,9 @@ std::unique_ptr<const DeviceWindows> make_windows(const PartView& part, const Lo
 /// False, and nothing is done, if x is not aligned to two of its elements.
 bool multiply_windows(const DevicePart& part, const DeviceWindows& windows, const MultiplyCall& call);
 
+/// Y = alpha A X + beta Y for several columns, neighbours in each row of X.
+void multiply_columns(const DevicePart& part, const MultiplyCall& call);
+
 /// At load of a part with tables: their room in shared memory.
 void reserve_tables(const PartInfo& part);
 

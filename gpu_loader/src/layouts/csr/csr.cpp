@@ -36,6 +36,11 @@ std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vect
   return 0;
 }
 
+std::uint64_t row_major(const PartInfo& /*part*/, std::size_t kernel) {
+  if (kernel == ipcsr) return ipcsr_columns;
+  return kernel == vector || kernel == vector32 || kernel == scalar ? most_row_major_columns : 0;
+}
+
 std::size_t default_of(const PartInfo& part) {
   return launch_rules::csr::default_kernel(part.rows.count, part.params[spmvpack::layouts::csr::param_longest_row],
                                            part.nnz);
@@ -47,6 +52,7 @@ std::size_t default_of(const PartInfo& part) {
 const KernelTable csr{.layout = "csr",
                       .kernels = csr_tables::kernels,
                       .workspace_bytes = csr_tables::workspace,
+                      .row_major_columns = csr_tables::row_major,
                       .default_kernel = csr_tables::default_of};
 
 }  // namespace spmvpack::gpu_loader::tables

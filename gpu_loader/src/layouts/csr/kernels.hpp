@@ -63,6 +63,11 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch
 void multiply_rows(const PartView& part, const MultiplyCall& call, std::uint32_t lanes);
 void multiply_pcsr(const PartView& part, const MultiplyCall& call);
 void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const MultiplyCall& call);
+/// The same by several columns, neighbours in each row of X.
+void multiply_rows_by_columns(const PartView& part, const MultiplyCall& call, std::uint32_t lanes);
+/// Of at most ipcsr_columns, whose sums are in shared memory.
+void multiply_blocks_by_columns(const PartView& part, const RowBlocksOnDevice& blocks, const MultiplyCall& call);
+inline constexpr std::uint64_t ipcsr_columns = 16;
 void multiply_merge(const PartView& part, const ChunkEndsOnDevice& ends, const MultiplyCall& call);
 void multiply_long(const PartView& part, const MultiplyCall& call);
 

@@ -26,6 +26,13 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
   const PartView& view = part.view;
   if (view.rows() == 0) return;
   const auto& state = static_cast<const State&>(*part.state);
+  if (call.row_major) {
+    if (call.kernel == ipcsr) return multiply_blocks_by_columns(view, state.row_blocks, call);
+    return multiply_rows_by_columns(view, call,
+                                    call.kernel == scalar     ? 1
+                                    : call.kernel == vector32 ? 32
+                                                              : lanes_per_row(view.rows(), view.info().nnz));
+  }
   switch (call.kernel) {
     case vector:
       return multiply_rows(view, call, lanes_per_row(view.rows(), view.info().nnz));

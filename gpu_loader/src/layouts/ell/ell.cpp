@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "layouts/ell/kernels.hpp"
 #include "layouts/kernel_table.hpp"
 
 namespace spmvpack::gpu_loader::tables {
@@ -13,9 +14,17 @@ constexpr std::array kernels{
     KernelInfo{.name = "ell/padded", .layout = "ell"},
 };
 
+/// `padded` multiplies what padding it reads, which is what it is for: by one column.
+std::uint64_t row_major(const PartInfo& /*part*/, std::size_t kernel) {
+  return kernel == layouts::ell_kernels::padded ? 0 : most_row_major_columns;
+}
+
 }  // namespace
 }  // namespace ell_tables
 
-const KernelTable ell{.layout = "ell", .kernels = ell_tables::kernels, .workspace_bytes = no_workspace};
+const KernelTable ell{.layout = "ell",
+                      .kernels = ell_tables::kernels,
+                      .workspace_bytes = no_workspace,
+                      .row_major_columns = ell_tables::row_major};
 
 }  // namespace spmvpack::gpu_loader::tables

@@ -122,6 +122,12 @@ void each_column_block(std::uint64_t columns, std::uint64_t most, F&& f) {
     f(first, most < columns - first ? most : columns - first);
 }
 
+/// Columns of a block, if so many are dealt in blocks of at most `most` that are as even as can be.
+constexpr std::uint64_t even_blocks(std::uint64_t columns, std::uint64_t most) {
+  const std::uint64_t blocks = (columns + most - 1) / most;
+  return blocks == 0 ? 0 : (columns + blocks - 1) / blocks;
+}
+
 /// Everything about a multiply except its operands, whose sizes and strides are their own. What a loader does not
 /// support is refused with errc::unsupported before anything is computed.
 struct MultiplyDescription {
@@ -130,6 +136,9 @@ struct MultiplyDescription {
   std::uint64_t right_hand_sides = 1;     ///< columns of X and Y that a workspace is for
   /// That a workspace is also for an X, or a Y, without contiguous columns: it has room for one of them.
   bool strided_x = false, strided_y = false;
+  /// That a workspace of several columns is only for an X whose columns are neighbours in each row (col_stride 1), which
+  /// kernels take where it lies; one of another order has to be copied.
+  bool row_major_x = false;
   bool scalars_on_device = false;  ///< alpha and beta are in device memory, read when the multiply runs
   KernelId kernel = {};
   Basis basis = Basis::user;  ///< permuted: X and Y are as permute() of the loaded matrix makes them

@@ -1,0 +1,136 @@
+#pragma once
+// Several columns of X and Y at once. X is row-major: a row of A is multiplied by neighbouring threads, *column lanes*,
+// each with 16 bytes of the rows of X. A row of X that is read so is a few whole sectors, whatever its column; and
+// every column has its own sums, in the order of the kernel for one.
+
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/call.hpp"
+#include "kernels/launch.cuh"
+#include "kernels/read_once.cuh"
+#include "kernels/row_map.cuh"
+#include "kernels/scalar.cuh"
+
+namespace spmvpack::gpu_loader {
+
+/// The columns of a column lane: elements of X or Y, or sums. What a lane has less than `size` is 0.
+template <class V>
+struct alignas(16) Pack {
+  static constexpr unsigned size = 16 / sizeof(V);
+  V of[size];
+
+  __device__ __forceinline__ void add_product(V factor, const Pack& x) {
+#pragma unroll
+    for (unsigned c = 0; c < size; ++c) of[c] = fma(factor, x.of[c], of[c]);
+  }
+  __device__ __forceinline__ friend Pack operator+(const Pack& a, const Pack& b) {
+    Pack sum;
+#pragma unroll
+    for (unsigned c = 0; c < size; ++c) sum.of[c] = a.of[c] + b.of[c];
+    return sum;
+  }
+};
+
+/// The operands of a multiply of several columns: Y = alpha A X + beta Y.
+template <class V>
+struct ColumnOperands {
+  DeviceScalar<V> alpha, beta;
+  const V* x;
+  V* y;
+  std::uint32_t x_row_bytes;     ///< from a row of X to the next; its columns are neighbours
+  std::uint32_t columns, lanes;  ///< lanes: of a row
+  std::int64_t y_row, y_col;     ///< strides
+  RowMap map;
+  ReadOnce once;
+  bool x_aligned, y_aligned;  ///< whether all 16 bytes of a lane are one load or store
+
+  explicit ColumnOperands(const MultiplyCall& call)
+      : alpha(device_scalar<V>(call.alpha)),
+        beta(device_scalar<V>(call.beta)),
+        x(static_cast<const V*>(call.columns.x)),
+        y(static_cast<V*>(call.columns.y)),
+        x_row_bytes(static_cast<std::uint32_t>(call.columns.x_row_stride * static_cast<std::int64_t>(sizeof(V)))),
+        columns(static_cast<std::uint32_t>(call.columns.count)),
+        lanes((columns + Pack<V>::size - 1) / Pack<V>::size),
+        y_row(call.columns.y_row_stride),
+        y_col(call.columns.y_col_stride),
+        map{call.row_list},
+        once(call),
+        x_aligned((reinterpret_cast<std::uintptr_t>(x) | x_row_bytes) % 16 == 0),
+        y_aligned(y_col == 1 &&
+                  (reinterpret_cast<std::uintptr_t>(y) | static_cast<std::uint64_t>(y_row) * sizeof(V)) % 16 == 0) {}
+};
+
+/// What a column lane does with X and Y.
+template <class V>
+struct ColumnLane {
+  using P = Pack<V>;
+  const std::byte* x;  ///< of its first column
+  std::uint32_t x_row_bytes;
+  std::uint32_t n;  ///< its columns
+  bool x_whole, y_whole;
+  V* y;
+  std::int64_t y_row, y_col;
+  RowMap map;
+
+  __device__ ColumnLane(const ColumnOperands<V>& o, std::uint32_t lane)
+      : x(reinterpret_cast<const std::byte*>(o.x + lane * P::size)),
+        x_row_bytes(o.x_row_bytes),
+        n(min(P::size, o.columns - lane * P::size)),
+        x_whole(o.x_aligned && n == P::size),
+        y_whole(o.y_aligned && n == P::size),
+        y(o.y + static_cast<std::int64_t>(lane * P::size) * o.y_col),
+        y_row(o.y_row),
+        y_col(o.y_col),
+        map(o.map) {}
+
+  /// Of a row of X.
+  [[nodiscard]] __device__ __forceinline__ P load(std::uint32_t row) const {
+    const std::byte* const from = x + std::uint64_t{row} * x_row_bytes;
+    P p{};
+    if (x_whole) {
+      const uint4 words = __ldg(reinterpret_cast<const uint4*>(from));
+      memcpy(&p, &words, sizeof p);
+    } else {
+#pragma unroll
+      for (unsigned c = 0; c < P::size; ++c)
+        if (c < n) p.of[c] = __ldg(reinterpret_cast<const V*>(from) + c);
+    }
+    return p;
+  }
+  /// A row of Y becomes alpha sum + beta Y; without entries, beta Y.
+  template <class Row>
+  __device__ __forceinline__ void put(Row row, const P& sum, bool has_entries, V alpha, V beta) const {
+    V* const at = y + static_cast<std::int64_t>(map(row)) * y_row;
+    if (y_whole) {
+      P p{};
+      if (beta != V{0}) p = *reinterpret_cast<const P*>(at);
+#pragma unroll
+      for (unsigned c = 0; c < P::size; ++c) {
+        const V before = scaled(beta, &p.of[c]);
+        p.of[c] = has_entries ? fma(alpha, sum.of[c], before) : before;
+      }
+      *reinterpret_cast<P*>(at) = p;
+    } else {
+#pragma unroll
+      for (unsigned c = 0; c < P::size; ++c)
+        if (c < n) {
+          V* const element = at + c * y_col;
+          const V before = scaled(beta, element);
+          *element = has_entries ? fma(alpha, sum.of[c], before) : before;
+        }
+    }
+  }
+};
+
+/// Columns that kernels take at once: two lines of the first-level cache for a row of X.
+inline constexpr unsigned column_threads = 256;
+
+/// Blocks for so many items, each of which all column lanes take.
+template <class V>
+unsigned column_blocks(const ColumnOperands<V>& operands, std::uint64_t items) {
+  return blocks_for(items * operands.lanes, column_threads);
+}
+
+}  // namespace spmvpack::gpu_loader

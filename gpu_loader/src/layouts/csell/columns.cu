@@ -1,0 +1,10 @@
+#include "layouts/csell/columns.cuh"
+
+namespace spmvpack::gpu_loader::layouts::csell_kernels {
+
+void multiply_columns(const DevicePart& part, const MultiplyCall& call) {
+  dispatch_source(source_of(part.view.info()),
+                  [&](auto source) { multiply_columns<without_signs(source())>(part, call); });
+}
+
+}  // namespace spmvpack::gpu_loader::layouts::csell_kernels
