@@ -56,27 +56,30 @@ def close(found, expected, what):
 def check_result(bench, matrix, result):
     """What follows from the other members of the same result."""
     value = {"f64": 8, "f32": 4}[matrix.get("vector_type", matrix["value_type"])]
-    moved = result["device_bytes"] + (matrix["rows"] + matrix["columns"]) * value
+    columns = bench.get("columns", 1)
+    moved = result["device_bytes"] + (matrix["rows"] + matrix["columns"]) * columns * value
     assert result["moved_bytes"] == moved
     for sample in (result["cold"], result["warm"]):
         assert 0 < sample["min"] <= sample["median"] <= sample["max"]
     seconds = result["cold"]["median"] * 1e-6
-    close(result["gflops"], 2e-9 * matrix["nonzeros"] / seconds, "gflops")
+    close(result["gflops"], 2e-9 * columns * matrix["nonzeros"] / seconds, "gflops")
     close(result["gbytes_per_second"], 1e-9 * moved / seconds, "GB/s")
     copy = bench["copy"]["gbytes_per_second"] * 1e9
     close(result["share_of_copy"], moved / copy / seconds, "share of copy")
     floor = moved / copy
-    if bench["l2"]:
+    if columns != 1:
+        assert matrix["l2_floor"] is None and matrix["gather_floor"] is None
+    elif bench["l2"]:
         l2 = 32 * matrix["x_sectors"] / (bench["l2"]["gbytes_per_second"] * 1e9)
         floor = max(floor, l2)
-    if bench.get("gathers"):
+    if bench.get("gathers") and columns == 1:
         gathers = matrix["x_lines"] / (bench["gathers"]["gelements_per_second"] * 1e9)
         close(matrix["l2_floor"], 1e6 * l2, "floor of L2")
         close(matrix["gather_floor"], 1e6 * gathers, "floor of gathers")
         floor = max(floor, gathers)
     close(result["share_of_floor"], floor / seconds, "share of floor")
     if "host_vectors" in result:
-        copies = sum(1e-3 * value * matrix[of] / bench["link"][way]["gbytes_per_second"]
+        copies = sum(1e-3 * value * columns * matrix[of] / bench["link"][way]["gbytes_per_second"]
                      for of, way in (("columns", "to_device"), ("rows", "from_device")))
         close(result["host_vectors_predicted"], result["cold"]["median"] + copies, "predicted with copies")
     assert result["correct"] and result["worst_error_over_bound"] <= 1
@@ -130,6 +133,8 @@ def check_host(directory):
     assert (matrix["value_type"], matrix["vector_type"]) == ("f32", "f64")
     check_csv(directory)
 
+    check_columns(directory)
+
     # Text says which device it was, and names every kernel.
     text = run("bench", "A.mtx", "--device", "host", "--runs", 1, cwd=directory)
     assert text.startswith("host: ") and all(f"\n  {layout['name']}/default " in text for layout in report["layouts"]
@@ -165,6 +170,25 @@ def check_types(directory, a):
     assert errors["f64"]["csr"] != errors["f32"]["csr"] != errors["mixed"]["csr"]
 
 
+def check_columns(directory):
+    """--columns: more bytes and operations, the same matrix; wrong columns would end with 70."""
+    words = ["bench", "A.mtx", "--device", "host", "--runs", 1, "--layout", "csr", "--layout", "csell"]
+    one = parse(run(*words, "--columns", 1, "--json", cwd=directory))
+    assert "columns" not in one
+    for types in ("f64", "mixed"):
+        bench = parse(run(*words, "--columns", 3, "--value-type", types, "--json", cwd=directory))
+        [matrix] = bench["matrices"]
+        assert bench["columns"] == 3 and {r["layout"] for r in matrix["results"]} == {"csr", "csell"}
+        for result in matrix["results"]:
+            check_result(bench, matrix, result)
+            assert result["kernel"] == "default" and result["worst_error_over_bound"] > 0
+    line, *_ = csv.DictReader(run(*words, "--columns", 9, "--csv", cwd=directory).splitlines())
+    assert line["columns_of_x"] == "9"
+    close(float(line["gflops"]), 9 * 2e-3 * int(line["nonzeros"]) / float(line["cold_median"]), "gflops")
+    assert "\n3 columns of x and y\n" in run(*words, "--columns", 3, cwd=directory)
+    assert "columns of x" not in run(*words, cwd=directory)
+
+
 def check_csv(directory):
     text = run("bench", "A.mtx", "--device", "host", "--runs", 1, "--csv", "--layout", "csr", "--layout", "coo",
                "--value-type", "mixed", cwd=directory)
@@ -179,13 +203,15 @@ def check_csv(directory):
         close(float(line["gflops"]), 2e-3 * int(line["nonzeros"]) / cold, "gflops")
         assert line["correct"] == line["repeats_bitwise"] == "true" and line["over_best"] == ""
         assert 0 < int(line["x_lines"]) <= int(line["x_sectors"]) <= 4 * int(line["x_lines"])
-        assert line["l2_floor"] == line["gather_floor"] == ""
+        assert line["l2_floor"] == line["gather_floor"] == "" and line["columns_of_x"] == "1"
 
 
 def check_usage(directory):
     run("encode", "A.mtx", "-o", "wide.spmvc", "-q", cwd=directory)
     for words in (["bench"], ["bench", "--suite", "A.mtx"], ["bench", "--suite", "--only", "nothing"],
                   ["bench", "A.mtx", "--only", "lp-wide"], ["bench", "A.mtx", "--runs", "0"],
+                  ["bench", "A.mtx", "--columns", "0"], ["bench", "A.mtx", "--columns", "1025"],
+                  ["bench", "A.mtx", "--columns", "-2"], ["bench", "A.mtx", "--columns", "two"],
                   ["bench", "A.mtx", "--device", "tpu"], ["bench", "A.mtx", "--peers", "mkl"],
                   ["bench", "A.mtx", "--device", "host", "--peers", "cusparse"],
                   ["bench", "A.mtx", "--device", "host", "--host-vectors"],
@@ -232,6 +258,7 @@ def check_gpu(directory):
     # Wrong bits of a peer would end with 70; what it does not take is skipped, and says so.
     check_gpu_types(directory, "f32")
     check_gpu_types(directory, "mixed")
+    check_gpu_columns(directory)
     bench = parse(run("bench", "A.mtx", "--device", "gpu", "--json", "--layout", "pjds", "--set", "pjds.basis=permuted",
                       "--host-vectors", "--peer", "csr-alg1", "--runs", 3, cwd=directory))
     [matrix] = bench["matrices"]
@@ -241,6 +268,30 @@ def check_gpu(directory):
     for result in kernels.values():
         check_result(bench, matrix, result)
     return True
+
+
+def check_gpu_columns(directory):
+    """Several columns, in both orders."""
+    for columns, types in ((3, "f64"), (9, "mixed"), (16, "f32")):
+        bench = parse(run("bench", "A.mtx", "--device", "gpu", "--json", "--runs", 3, "--columns", columns,
+                          "--value-type", types, "--host-vectors", "--layout", "csell", "--layout", "csr",
+                          "--layout", "ccoo", cwd=directory))
+        [matrix] = bench["matrices"]
+        assert bench["columns"] == columns
+        for result in matrix["results"]:
+            assert result["skipped"] or ("host_vectors" in result) != (
+                result["kernel"] == "column-major" or result["layout"].endswith("-col")), result
+            if result["skipped"] is None:
+                check_result(bench, matrix, result)
+        ours = [r for r in matrix["results"] if r["by"] == "spmvpack"]
+        for layout in ("csell", "csr", "ccoo"):
+            assert {"default", "column-major"} <= {r["kernel"] for r in ours if r["layout"] == layout}
+        peers = {r["layout"] for r in matrix["results"] if r["by"] == "cusparse"}
+        assert peers == {f"{name}-{order}" for order in ("row", "col") for name in (
+            *(f"csr-alg{n}" for n in (1, 2, 3)), *(f"coo-alg{n}" for n in (1, 2, 3, 4)), "bsr-2", "bsr-3", "bsr-4")}
+        if types != "mixed":
+            assert {r["layout"] for r in matrix["results"] if r["by"] == "cusparse" and r["skipped"] is None} >= {
+                "csr-alg2-row", "csr-alg2-col"}
 
 
 def check_gpu_types(directory, types):

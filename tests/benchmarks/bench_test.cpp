@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "bench/measure.hpp"
@@ -102,6 +103,31 @@ TEST_CASE("the reference accepts sums in any order and refuses a wrong column, a
   y = forward;
   y[empty] = 1e-300;
   CHECK(worst(y) == std::numeric_limits<double>::infinity());
+}
+
+TEST_CASE("every column is checked, by the reference for one") {
+  const CsrMatrix a = example(50, 30);
+  const std::vector<double> x = make_x<double>(30, 7), all = make_columns(std::span<const double>(x), 10);
+  REQUIRE(all.size() == 300);
+  const Reference reference(a, std::span<const double>(x), 1, 10);
+  std::vector<double> y(500);
+  for (std::uint64_t i = 0; i < 50; ++i)
+    for (std::uint64_t k = a.row_ptr[i]; k < a.row_ptr[i + 1]; ++k)
+      for (std::uint64_t j = 0; j < 10; ++j)
+        y[i * 10 + j] += std::get<Array<double>>(a.values)[k] * all[a.col_idx[k] * 10 + j];
+  const auto worst = [&] { return reference.worst(std::span<const double>(y)); };
+  CHECK(worst() <= 1);
+  for (std::uint64_t j = 0; j < 10; ++j) {
+    CHECK(all[70 + j] == x[7] * std::pow(2, j % 8));
+    const double right = std::exchange(y[250 + j], y[250 + (j + 1) % 8]);  // of a neighbour, whose factor is another
+    CHECK(worst() > 1);
+    y[250 + j] = right;
+  }
+  // Too large for a column with a factor, but not for the first.
+  const CsrMatrix large = test::make_csr(1, 1, {{{0, 0}, 1e308}});
+  const std::vector<double> one{1};
+  const std::vector<double> overflown{1e308, std::numeric_limits<double>::infinity()};
+  CHECK(Reference(large, std::span<const double>(one), 1, 2).worst(std::span<const double>(overflown)) <= 1);
 }
 
 TEST_CASE("the bound is that of the type of x and y, and f32 values with f64 vectors lose nothing") {
@@ -224,6 +250,27 @@ TEST_CASE("what is measured on the host is planned for it") {
   REQUIRE(m.results.size() == 1);
   CHECK(m.results[0].correct());
   CHECK(m.results[0].device_bytes == bytes(encoder::Target::host));
+}
+
+TEST_CASE("several columns are multiplied at once, of matrices without rows, too") {
+  for (const std::uint64_t rows : {0U, 40U}) {
+    SourceMatrix source;
+    source.matrix = example(rows, 25);
+    MatrixResult m;
+    MeasureOptions options;
+    options.runs = 1;
+    options.columns = 9;
+    options.layouts = {"csr", "csell", "coo"};
+    options.load.threads = 1;
+    measure(m, *make_host_machine(options.load), known_speeds(), source, nullptr, options);
+    REQUIRE(m.results.size() == 3);
+    CHECK(m.x_floors.l2 == 0);
+    for (const Result& r : m.results) {
+      CHECK(r.kept());
+      CHECK(r.moved_bytes == r.device_bytes + (rows + 25) * 9 * 8);
+      CHECK(r.floor == Approx(static_cast<double>(r.moved_bytes) / 1000));
+    }
+  }
 }
 
 TEST_CASE("the floor is the largest of bytes by copies, sectors by reads and lines by gathers") {

@@ -51,7 +51,7 @@ TEST_CASE("floors of x are printed where they are measured") {
   CHECK(text.find("  x, at least: 8000000.0 for 1,000 sectors as fast as reads, 6000000.0 for 300 lines as fast as "
                   "gathers\n") != std::string::npos);
   CHECK(text.find("      50   0.00  ") != std::string::npos);  // floor%
-  CHECK(csv_lines(m, run).find(",1000,300,8000000,6000000,\n") != std::string::npos);
+  CHECK(csv_lines(m, run).find(",1000,300,8000000,6000000,,1\n") != std::string::npos);
   nlohmann::json json = nlohmann::json::parse(to_json(run));
   CHECK(json["gathers"]["count"] == 500);
   CHECK(json["gathers"]["gelements_per_second"] == Approx(50e-9));
@@ -63,7 +63,7 @@ TEST_CASE("floors of x are printed where they are measured") {
   run.speeds.l2_bytes = run.speeds.gathers = 0;
   CHECK(header_text(run).find("second-level") == std::string::npos);
   CHECK(matrix_text(m, run).find("at least") == std::string::npos);
-  CHECK(csv_lines(m, run).find(",1000,300,,,\n") != std::string::npos);
+  CHECK(csv_lines(m, run).find(",1000,300,,,,1\n") != std::string::npos);
   json = nlohmann::json::parse(to_json(run));
   CHECK(json["gathers"].is_null());
   CHECK(json["matrices"][0]["gather_floor"].is_null());
@@ -85,13 +85,34 @@ TEST_CASE("multiplies with x and y on the host stand beside what their copies pr
   CHECK(matrix_text(m, run).find("  ccoo/ordered          30000000.029000000.031000000.020000000.0     0.1\n") !=
         std::string::npos);
   const std::string lines = csv_lines(m, run);
-  CHECK(lines.find(",30000000\n") < lines.find('\n'));
+  CHECK(lines.find(",30000000,1\n") < lines.find('\n'));
   const nlohmann::json json = nlohmann::json::parse(to_json(run)), &first = json["matrices"][0]["results"][0];
   CHECK(first["host_vectors"]["median"] == Approx(30e6));
   CHECK(first["host_vectors_predicted"] == Approx(20e6));
   CHECK_FALSE(json["matrices"][0]["results"][1].contains("host_vectors"));
   CHECK(json["link"]["to_device"]["gbytes_per_second"] == Approx(400e-9));
   CHECK(json["link"]["from_device"]["gbytes_per_second"] == Approx(100e-9));
+}
+
+TEST_CASE("several columns count as often in operations and copies, and have no floors of x") {
+  BenchRun run;
+  run.speeds = known_speeds();
+  MatrixResult m = member("", 16, 32, 32, 32);
+  m.rows = 25;
+  m.cols = 100;
+  m.nnz = 1'000'000'000;
+  m.right_hand_sides = run.columns = 8;
+  run.matrices = {m};
+  CHECK(with_copies(m, m.results[0], run.speeds) == Approx(16 + 8 * 4));
+  CHECK(matrix_text(m, run).find("at least") == std::string::npos);
+  CHECK(csv_lines(m, run).find(",0,0,,,,8\n") != std::string::npos);
+  const nlohmann::json json = nlohmann::json::parse(to_json(run));
+  CHECK(json["columns"] == 8);
+  CHECK(json["matrices"][0]["l2_floor"].is_null());
+  CHECK(json["matrices"][0]["gather_floor"].is_null());
+  CHECK(json["matrices"][0]["results"][0]["gflops"] == Approx(1));
+  run.columns = 1;
+  CHECK_FALSE(nlohmann::json::parse(to_json(run)).contains("columns"));
 }
 
 TEST_CASE("a matrix is said to fit the cache of the machine that it ran on, and of no other") {

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "bench/cusparse_library.hpp"
+#include "bench/device_columns.hpp"
 #include "bench/device_memory.hpp"
 #include "bench/peer_formats.hpp"
 
@@ -38,7 +39,9 @@ struct Context {
   Library library;
   std::shared_ptr<cusparseContext> handle;
   DeviceVectors vectors;
-  cudaDataType values;  ///< type of the matrix's values
+  cudaStream_t stream;
+  cudaDataType values;       ///< type of the matrix's values
+  std::uint64_t rows, cols;  ///< of the matrix, before a format rounds them up
   /// Of x, y and the arithmetic.
   [[nodiscard]] cudaDataType compute() const { return cuda_type(vectors.type); }
 };
@@ -155,6 +158,53 @@ Candidate by_spmv(const Context& context, const std::string& name, const Descrip
                  });
 }
 
+/// An algorithm of cusparseSpMM, and the order of both X and Y.
+struct SpmmWay {
+  cusparseSpMMAlg_t algorithm;
+  cusparseOrder_t order;
+};
+
+/// The multiply of a description with all columns, after its preprocessing.
+Candidate by_spmm(const Context& context, const std::string& name, const Description& a, SpmmWay way) {
+  if (!context.library->has_spmm()) throw Error(errc::unsupported, "this cuSPARSE has no cusparseSpMM");
+  const SpmmFunctions& spmm = context.library->spmm;
+  const DeviceVectors& vectors = context.vectors;
+  const bool by_rows = way.order == CUSPARSE_ORDER_ROW;
+  const auto dense = [&](std::uint64_t rows, std::uint64_t stride, void* values) {
+    cusparseDnMatDescr_t matrix = nullptr;
+    context.library->require(
+        spmm.create_columns(&matrix, static_cast<std::int64_t>(rows), static_cast<std::int64_t>(vectors.columns),
+                            static_cast<std::int64_t>(by_rows ? vectors.columns : stride), values, context.compute(),
+                            way.order),
+        "describing columns");
+    return std::shared_ptr<cusparseDnMatDescr>(
+        matrix, [library = context.library](cusparseDnMatDescr_t m) { library->spmm.destroy_columns(m); });
+  };
+  const auto x = dense(a.cols, column_stride(context.cols), by_rows ? vectors.x : vectors.x_by_columns);
+  const auto y = dense(a.rows, column_stride(context.rows), vectors.y);
+  const Scalars scalars(vectors.type);
+  std::size_t bytes = 0;
+  context.library->require(spmm.buffer_size(context.handle.get(), plain, plain, scalars.one(), a.matrix.get(), x.get(),
+                                            scalars.zero(), y.get(), context.compute(), way.algorithm, &bytes),
+                           "asking for a buffer's size");
+  const std::shared_ptr<void> buffer = allocate_device(bytes);
+  context.library->require(spmm.preprocess(context.handle.get(), plain, plain, scalars.one(), a.matrix.get(), x.get(),
+                                           scalars.zero(), y.get(), context.compute(), way.algorithm, buffer.get()),
+                           "preprocessing");
+  Candidate made{"cusparse", name, {}, std::nullopt, a.bytes, bytes, {}};
+  made.run = [context, a, x, y, scalars, buffer, way] {
+    context.library->require(
+        context.library->spmm.multiply(context.handle.get(), plain, plain, scalars.one(), a.matrix.get(), x.get(),
+                                       scalars.zero(), y.get(), context.compute(), way.algorithm, buffer.get()),
+        "multiplying");
+  };
+  if (!by_rows)
+    made.finish = [context] {
+      make_row_major(context.vectors.y, context.rows, context.vectors.columns, context.vectors.type, context.stream);
+    };
+  return made;
+}
+
 /// Columns and values in device memory, shared by CSR and COO: there once either is asked for.
 struct Entries {
   std::shared_ptr<void> columns, values;
@@ -229,7 +279,7 @@ Description bsr_matrix(const Context& context, const CsrView& a, std::uint64_t s
 class LoadedCusparse final : public Cusparse {
  public:
   LoadedCusparse(cudaStream_t stream, int threads)
-      : library_(std::make_shared<const CusparseLibrary>()), threads_(threads) {
+      : library_(std::make_shared<const CusparseLibrary>()), stream_(stream), threads_(threads) {
     cusparseHandle_t handle = nullptr;
     library_->require(library_->create(&handle), "starting");
     handle_ = {handle, [library = library_](cusparseHandle_t h) { library->destroy(h); }};
@@ -239,7 +289,7 @@ class LoadedCusparse final : public Cusparse {
   [[nodiscard]] std::string version() const override { return library_->version(); }
 
   std::vector<Peer> peers(const CsrView& a, const DeviceVectors& vectors) override {
-    const Context context{library_, handle_, vectors, cuda_type(a.value_type())};
+    const Context context{library_, handle_, vectors, stream_, cuda_type(a.value_type()), a.rows(), a.cols()};
     const auto entries = std::make_shared<Entries>();
     const int threads = threads_;
     std::vector<Peer> peers;
@@ -252,6 +302,8 @@ class LoadedCusparse final : public Cusparse {
                          try {
                            if constexpr (std::is_same_v<decltype(algorithm), SpmvOpFunctions::Algorithm>)
                              return by_spmv_op(context, name, described, algorithm);
+                           else if constexpr (std::is_same_v<decltype(algorithm), SpmmWay>)
+                             return by_spmm(context, name, described, algorithm);
                            else
                              return by_spmv(context, name, described, algorithm);
                          } catch (const Error& e) {
@@ -262,6 +314,25 @@ class LoadedCusparse final : public Cusparse {
     };
     const auto csr = [=] { return csr_matrix(context, a, *entries); };
     const auto coo = [=] { return coo_matrix(context, a, *entries, threads); };
+    if (vectors.columns != 1) {
+      const auto add_orders = [&](const std::string& name, cusparseSpMMAlg_t algorithm, auto&& matrix) {
+        add(name + "-row", SpmmWay{algorithm, CUSPARSE_ORDER_ROW}, matrix);
+        add(name + "-col", SpmmWay{algorithm, CUSPARSE_ORDER_COL}, matrix);
+      };
+      add_orders("csr-alg1", CUSPARSE_SPMM_CSR_ALG1, csr);
+      add_orders("csr-alg2", CUSPARSE_SPMM_CSR_ALG2, csr);
+      add_orders("csr-alg3", CUSPARSE_SPMM_CSR_ALG3, csr);
+      add_orders("coo-alg1", CUSPARSE_SPMM_COO_ALG1, coo);
+      add_orders("coo-alg2", CUSPARSE_SPMM_COO_ALG2, coo);
+      add_orders("coo-alg3", CUSPARSE_SPMM_COO_ALG3, coo);
+      add_orders("coo-alg4", CUSPARSE_SPMM_COO_ALG4, coo);
+      dispatch(a.value_type(), [&]<class T>(T) {
+        for (const std::uint64_t size : {2U, 3U, 4U})
+          add_orders("bsr-" + std::to_string(size), CUSPARSE_SPMM_BSR_ALG1,
+                     [=] { return bsr_matrix<T>(context, a, size, threads); });
+      });
+      return peers;
+    }
     add("csr-alg1", CUSPARSE_SPMV_CSR_ALG1, csr);
     add("csr-alg2", CUSPARSE_SPMV_CSR_ALG2, csr);
     if (library_->has_op()) {
@@ -282,6 +353,7 @@ class LoadedCusparse final : public Cusparse {
  private:
   Library library_;
   std::shared_ptr<cusparseContext> handle_;
+  cudaStream_t stream_;
   int threads_;
 };
 

@@ -33,6 +33,15 @@ struct SpmvOpFunctions {
                                cusparseDnVecDescr_t z) = nullptr;
 };
 
+/// cusparseSpMM, Y = alpha A X + beta Y with dense X and Y.
+struct SpmmFunctions {
+  decltype(&cusparseCreateDnMat) create_columns = nullptr;
+  decltype(&cusparseDestroyDnMat) destroy_columns = nullptr;
+  decltype(&cusparseSpMM_bufferSize) buffer_size = nullptr;
+  decltype(&cusparseSpMM_preprocess) preprocess = nullptr;
+  decltype(&cusparseSpMM) multiply = nullptr;
+};
+
 class CusparseLibrary {
  public:
   /// Error(errc::unsupported) if it is not found or older than this build's header.
@@ -59,6 +68,11 @@ class CusparseLibrary {
     find(op.plan, "cusparseSpMVOp_createPlan");
     find(op.destroy_plan, "cusparseSpMVOp_destroyPlan");
     find(op.multiply, "cusparseSpMVOp");
+    find(spmm.create_columns, "cusparseCreateDnMat");
+    find(spmm.destroy_columns, "cusparseDestroyDnMat");
+    find(spmm.buffer_size, "cusparseSpMM_bufferSize");
+    find(spmm.preprocess, "cusparseSpMM_preprocess");
+    find(spmm.multiply, "cusparseSpMM");
     if (property(MAJOR_VERSION) * 1000 + property(MINOR_VERSION) * 100 < 12600)
       throw Error(errc::unsupported, "cuSPARSE " + version() + " is too old", name, "install that of CUDA 13");
   }
@@ -93,10 +107,15 @@ class CusparseLibrary {
   decltype(&cusparseSpMV_preprocess) preprocess = nullptr;
   decltype(&cusparseSpMV) multiply = nullptr;
   SpmvOpFunctions op;
+  SpmmFunctions spmm;
 
   [[nodiscard]] bool has_op() const {
     return op.buffer_size != nullptr && op.describe != nullptr && op.destroy_description != nullptr &&
            op.plan != nullptr && op.destroy_plan != nullptr && op.multiply != nullptr;
+  }
+  [[nodiscard]] bool has_spmm() const {
+    return spmm.create_columns != nullptr && spmm.destroy_columns != nullptr && spmm.buffer_size != nullptr &&
+           spmm.preprocess != nullptr && spmm.multiply != nullptr;
   }
 
  private:

@@ -56,6 +56,16 @@ __global__ void __launch_bounds__(threads, resident_blocks)
   if (sum == 0x12345678U) *sink = sum;  // as above
 }
 
+template <class T>
+__global__ void copy_kernel(const T* from, Strides from_strides, T* to, Strides to_strides, std::uint64_t rows,
+                            std::uint64_t columns) {
+  const std::uint64_t all = std::uint64_t{gridDim.x} * blockDim.x;
+  for (std::uint64_t k = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x; k < rows * columns; k += all) {
+    const std::uint64_t i = k / columns, j = k % columns;
+    to[i * to_strides.row + j * to_strides.column] = from[i * from_strides.row + j * from_strides.column];
+  }
+}
+
 unsigned blocks_of_device() {
   int device = 0, multiprocessors = 1;
   cudaGetDevice(&device);
@@ -75,6 +85,19 @@ void gather_scattered(const void* data, std::uint64_t bytes, std::uint64_t gathe
   gather_kernel<<<blocks_of_device(), threads, 0, stream>>>(
       static_cast<const uint2*>(data), static_cast<unsigned>(bytes / sizeof(uint2) - 1), static_cast<unsigned>(gathers),
       static_cast<unsigned*>(sink));
+}
+
+void copy_elements(const void* from, Strides from_strides, void* to, Strides to_strides, std::uint64_t rows,
+                   std::uint64_t columns, std::size_t element_bytes, CUstream_st* stream) {
+  const auto copy = [&](auto element) {
+    using T = decltype(element);
+    copy_kernel<<<blocks_of_device(), threads, 0, stream>>>(static_cast<const T*>(from), from_strides,
+                                                            static_cast<T*>(to), to_strides, rows, columns);
+  };
+  if (element_bytes == sizeof(std::uint64_t))
+    copy(std::uint64_t{});
+  else
+    copy(std::uint32_t{});
 }
 
 }  // namespace spmvpack::bench

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "bench/cusparse.hpp"
+#include "bench/device_columns.hpp"
 #include "bench/device_kernels.hpp"
 #include "bench/device_memory.hpp"
 #include "bench/machine.hpp"
@@ -102,15 +103,23 @@ class GpuMachine final : public Machine {
     return speeds;
   }
 
-  void set_vectors(ValueType type, std::span<const std::byte> x, std::uint64_t rows) override {
-    const std::uint64_t slack = vector_slack * size_of(type);
+  void set_vectors(ValueType type, std::span<const std::byte> x, std::uint64_t rows, std::uint64_t columns) override {
+    x_ = y_ = x_by_columns_ = nullptr;
     x_bytes_ = x.size();
-    y_bytes_ = rows * size_of(type);
-    x_ = allocate_device(x_bytes_ + slack);
-    y_ = allocate_device(y_bytes_ + slack);
-    require_cuda(cudaMemset(x_.get(), 0, x_bytes_ + slack), "clearing x");
+    x_rows_ = x_bytes_ / (columns * size_of(type));
+    y_rows_ = rows;
+    y_bytes_ = rows * columns * size_of(type);
+    y_room_ = columns_bytes(rows, columns, type);
+    const std::uint64_t x_room = columns_bytes(x_rows_, columns, type);
+    x_ = allocate_device(x_room);
+    y_ = allocate_device(y_room_);
+    require_cuda(cudaMemset(x_.get(), 0, x_room), "clearing x");
     if (!x.empty()) require_cuda(cudaMemcpy(x_.get(), x.data(), x.size(), cudaMemcpyHostToDevice), "copying x");
-    vectors_ = {type, x_.get(), y_.get()};
+    if (columns != 1) {
+      require_cuda(cudaDeviceSynchronize(), "copying x");  // the next copy is on another stream
+      x_by_columns_ = by_columns(x_.get(), x_rows_, columns, type, timer_->stream());
+    }
+    vectors_ = {type, x_.get(), y_.get(), columns, x_by_columns_.get()};
   }
 
   std::vector<Candidate> load(const Container& container, const std::string& layout) override {
@@ -124,7 +133,10 @@ class GpuMachine final : public Machine {
     std::vector<Candidate> candidates{candidate(matrix, layout, {.name = "default", .layout = {}}, {})};
     for (const KernelInfo& kernel : kernels)
       candidates.push_back(candidate(matrix, layout, kernel, gpu_loader::find_kernel(kernel.name)));
-    if (has_permuted_basis(container.parts())) candidates.push_back(permuted_candidate(matrix, layout));
+    if (vectors_.columns != 1)
+      candidates.push_back(column_major_candidate(matrix, layout));
+    else if (has_permuted_basis(container.parts()))
+      candidates.push_back(permuted_candidate(matrix, layout));
     return candidates;
   }
 
@@ -133,7 +145,7 @@ class GpuMachine final : public Machine {
   }
 
   Array<std::byte> multiply(const Candidate& candidate) override {
-    require_cuda(cudaMemsetAsync(y_.get(), 0xFF, y_bytes_, timer_->stream()), "clearing y");
+    require_cuda(cudaMemsetAsync(y_.get(), 0xFF, y_room_, timer_->stream()), "clearing y");
     candidate.run();
     if (candidate.finish) candidate.finish();
     Array<std::byte> y(y_bytes_);
@@ -167,7 +179,13 @@ class GpuMachine final : public Machine {
 
  private:
   Candidate candidate(const DeviceMatrix& matrix, const std::string& layout, const KernelInfo& kernel, KernelId id) {
-    const MultiplyDescription description{.vectors = vectors_.type, .kernel = id};
+    const bool several = vectors_.columns != 1;
+    const MultiplyDescription description{.vectors = vectors_.type,
+                                          .right_hand_sides = vectors_.columns,
+                                          .strided_x = several,
+                                          .strided_y = several,
+                                          .row_major_x = several,
+                                          .kernel = id};
     const std::uint64_t bytes = matrix.workspace_bytes(description);
     // Results are named LAYOUT/KERNEL: the layout's own kernels without it, others in full.
     const bool is_own = kernel.layout == layout;
@@ -181,11 +199,37 @@ class GpuMachine final : public Machine {
                    .finish = {}};
     made.run = [this, matrix, description, bytes, workspace = allocate_device(bytes)] {
       dispatch(vectors_.type, [&]<class T>(T) {
-        matrix.multiply<T>(T{1}, {static_cast<const T*>(vectors_.x), x_bytes_ / sizeof(T)}, T{0},
-                           {static_cast<T*>(vectors_.y), y_bytes_ / sizeof(T)},
+        matrix.multiply<T>(T{1}, row_major(static_cast<const T*>(vectors_.x), x_bytes_ / sizeof(T), vectors_.columns),
+                           T{0}, row_major(static_cast<T*>(vectors_.y), y_bytes_ / sizeof(T), vectors_.columns),
                            {static_cast<std::byte*>(workspace.get()), bytes}, timer_->stream(), description);
       });
     };
+    return made;
+  }
+
+  /// The default kernel with columns one after the other, as LAPACK and solvers of batches keep them.
+  Candidate column_major_candidate(const DeviceMatrix& matrix, const std::string& layout) {
+    const MultiplyDescription description{.vectors = vectors_.type, .right_hand_sides = vectors_.columns};
+    const std::uint64_t bytes = matrix.workspace_bytes(description);
+    Candidate made{.by = "spmvpack",
+                   .layout = layout,
+                   .kernel = "column-major",
+                   .bitwise = true,
+                   .device_bytes = matrix.device_bytes(),
+                   .workspace_bytes = bytes,
+                   .run = {},
+                   .finish = {}};
+    made.run = [this, matrix, description, bytes, workspace = allocate_device(bytes)] {
+      dispatch(vectors_.type, [&]<class T>(T) {
+        const auto columns = [&](auto* data, std::uint64_t rows) {
+          return DenseView(data, rows, vectors_.columns, 1, static_cast<std::int64_t>(column_stride(rows)));
+        };
+        matrix.multiply<T>(T{1}, columns(static_cast<const T*>(vectors_.x_by_columns), x_rows_), T{0},
+                           columns(static_cast<T*>(vectors_.y), y_rows_),
+                           {static_cast<std::byte*>(workspace.get()), bytes}, timer_->stream(), description);
+      });
+    };
+    made.finish = [this] { make_row_major(vectors_.y, y_rows_, vectors_.columns, vectors_.type, timer_->stream()); };
     return made;
   }
 
@@ -232,8 +276,8 @@ class GpuMachine final : public Machine {
   std::optional<double> cache_share_;
   MachineFacts facts_;
   std::optional<gpu_loader::DeviceTimer> timer_;
-  std::shared_ptr<void> x_, y_;
-  std::uint64_t x_bytes_ = 0, y_bytes_ = 0;
+  std::shared_ptr<void> x_, y_, x_by_columns_;
+  std::uint64_t x_rows_ = 0, y_rows_ = 0, x_bytes_ = 0, y_bytes_ = 0, y_room_ = 0;
   DeviceVectors vectors_;
   std::shared_ptr<Cusparse> cusparse_;
 };

@@ -60,11 +60,12 @@ class HostMachine final : public Machine {
     return speeds;
   }
 
-  void set_vectors(ValueType type, std::span<const std::byte> x, std::uint64_t rows) override {
+  void set_vectors(ValueType type, std::span<const std::byte> x, std::uint64_t rows, std::uint64_t columns) override {
     type_ = type;
+    columns_ = columns;
     x_ = Array<std::byte>(x.size());
     if (!x.empty()) std::memcpy(x_.data(), x.data(), x.size());
-    y_ = Array<std::byte>(rows * size_of(type));
+    y_ = Array<std::byte>(rows * columns * size_of(type));
   }
 
   std::vector<Candidate> load(const Container& container, const std::string& layout) override {
@@ -72,8 +73,9 @@ class HostMachine final : public Machine {
     Candidate candidate{"spmvpack", layout, "default", true, container.device_bytes(), 0, {}};
     candidate.run = [this, matrix] {
       dispatch(type_, [&]<class T>(T) {
-        matrix->multiply<T>(T{1}, {reinterpret_cast<const T*>(x_.data()), x_.size() / sizeof(T)}, T{0},
-                            {reinterpret_cast<T*>(y_.data()), y_.size() / sizeof(T)}, options_.threads);
+        matrix->multiply<T>(T{1}, row_major(reinterpret_cast<const T*>(x_.data()), x_.size() / sizeof(T), columns_),
+                            T{0}, row_major(reinterpret_cast<T*>(y_.data()), y_.size() / sizeof(T), columns_),
+                            options_.threads);
       });
     };
     return {candidate};
@@ -110,6 +112,7 @@ class HostMachine final : public Machine {
   host_loader::HostTimer timer_;
   Array<std::byte> x_, y_;
   ValueType type_ = ValueType::f64;
+  std::uint64_t columns_ = 1;
 };
 
 }  // namespace

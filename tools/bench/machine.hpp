@@ -11,6 +11,7 @@
 
 #include "bench/sample.hpp"
 #include "spmvpack/container/file/reader.hpp"
+#include "spmvpack/container/multiply/multiply.hpp"
 #include "spmvpack/container/multiply/timing.hpp"
 
 namespace spmvpack::bench {
@@ -40,7 +41,7 @@ struct Speeds {
   [[nodiscard]] double from_device_speed() const { return static_cast<double>(link_bytes) / from_device.median; }
 };
 
-/// A way to multiply that is ready to run: y = A x with the machine's x and y.
+/// A way to multiply that is ready to run: y = A x with the machine's x and y, or Y = A X with its columns.
 struct Candidate {
   std::string by;                  ///< "spmvpack" or "cusparse"
   std::string layout, kernel;      ///< a peer's kernel may be empty
@@ -50,8 +51,15 @@ struct Candidate {
   std::function<void()> run;  ///< starts one multiply; holds what it needs
   /// The same between other vectors in device memory, as long as the machine's; or null.
   std::function<void(void* x, void* y)> between = {};
-  std::function<void()> finish = {};  ///< turns y into the user's order, where run() does not; or null
+  std::function<void()> finish = {};  ///< turns y into the user's order, row-major, where run() does not; or null
 };
+
+/// So many elements as rows of `columns` neighbours; a vector, if that is 1.
+template <class T>
+DenseView<T> row_major(T* data, std::uint64_t elements, std::uint64_t columns) {
+  if (columns == 1) return {data, elements};
+  return {data, elements / columns, columns, static_cast<std::int64_t>(columns), 1};
+}
 
 /// Another library's way, made when it is asked for: matrices are large. make() throws an Error where it cannot be,
 /// errc::unsupported if it does not fit the matrix.
@@ -76,8 +84,9 @@ class Machine {
   [[nodiscard]] virtual const MachineFacts& facts() const = 0;
   /// `link`: also of copies between the host and a GPU.
   virtual Speeds measure_speeds(int runs, bool link) = 0;
-  /// Vectors of `type` for what runs from now on: x from these bytes, y of `rows` elements.
-  virtual void set_vectors(ValueType type, std::span<const std::byte> x, std::uint64_t rows) = 0;
+  /// Vectors of `type` for what runs from now on: X from these bytes, Y of `rows` rows, both of so many columns,
+  /// row-major without gaps.
+  virtual void set_vectors(ValueType type, std::span<const std::byte> x, std::uint64_t rows, std::uint64_t columns) = 0;
   /// The kernels for a container. `layout` is its name for people.
   virtual std::vector<Candidate> load(const Container& container, const std::string& layout) = 0;
   /// The other libraries' ways; `a` outlives them.

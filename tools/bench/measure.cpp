@@ -27,13 +27,20 @@ class Measurement {
         speeds_(speeds),
         options_(options),
         x_(make_x<T>(a.cols(), options.seed)),
-        reference_(a, std::span<const T>(x_), options.load.threads) {
-    machine.set_vectors(value_type_of<T>, std::as_bytes(std::span(x_)), a.rows());
+        reference_(a, std::span<const T>(x_), options.load.threads, options.columns) {
+    const auto set = [&](const std::vector<T>& x) {
+      machine.set_vectors(value_type_of<T>, std::as_bytes(std::span(x)), a.rows(), options.columns);
+    };
+    if (options.columns == 1)
+      set(x_);
+    else
+      set(make_columns(std::span<const T>(x_), options.columns));
   }
 
   void ours(const Container& container, const std::string& layout) {
     for (const Candidate& candidate : machine_.load(container, layout))
-      if (options_.all_kernels || candidate.kernel == "default") result_.results.push_back(run(candidate));
+      if (options_.all_kernels || candidate.kernel == "default" || candidate.kernel == "column-major")
+        result_.results.push_back(run(candidate));
   }
 
   /// The matrix in one of our layouts.
@@ -62,7 +69,8 @@ class Measurement {
   }
 
   [[nodiscard]] double worst_error(const Array<std::byte>& y) const {
-    return reference_.worst(std::span(reinterpret_cast<const T*>(y.data()), result_.rows), options_.load.threads);
+    return reference_.worst(std::span(reinterpret_cast<const T*>(y.data()), y.size() / sizeof(T)),
+                            options_.load.threads);
   }
 
   Result run(const Candidate& candidate) {
@@ -74,7 +82,7 @@ class Measurement {
     r.bitwise = candidate.bitwise;
     r.device_bytes = candidate.device_bytes;
     r.workspace_bytes = candidate.workspace_bytes;
-    r.moved_bytes = r.device_bytes + (result_.rows + result_.cols) * sizeof(T);
+    r.moved_bytes = r.device_bytes + (result_.rows + result_.cols) * options_.columns * sizeof(T);
     r.floor = std::max(
         {static_cast<double>(r.moved_bytes) / speeds_.copy_speed(), result_.x_floors.l2, result_.x_floors.gathers});
 
@@ -161,6 +169,7 @@ void measure(MatrixResult& result, Machine& machine, const Speeds& speeds, const
   result.rows = a.rows();
   result.cols = a.cols();
   result.nnz = a.nnz();
+  result.right_hand_sides = options.columns;
   result.value_type = a.value_type();
   result.vector_type = options.vectors.value_or(a.value_type());
   result.csr_bytes = layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
@@ -169,7 +178,7 @@ void measure(MatrixResult& result, Machine& machine, const Speeds& speeds, const
   };
   result.x_sectors = x_pieces(sector_bytes);
   result.x_lines = x_pieces(line_bytes);
-  result.x_floors = x_floors(speeds, result.x_sectors, result.x_lines);
+  if (options.columns == 1) result.x_floors = x_floors(speeds, result.x_sectors, result.x_lines);
   dispatch(result.vector_type, [&]<class T>(T) { measure_as<T>(result, machine, speeds, source, container, options); });
 }
 

@@ -24,7 +24,7 @@ struct Result {
   std::optional<bool> bitwise;  ///< as the kernel promises
   std::string skipped;          ///< why there are no figures; else empty
   std::uint64_t device_bytes = 0, workspace_bytes = 0;
-  std::uint64_t moved_bytes = 0;  ///< that a multiply must move: device bytes, x and y, once each
+  std::uint64_t moved_bytes = 0;  ///< that a multiply must move: device bytes, all columns of x and y, once each
   Sample cold, warm;
   Sample host_vectors;     ///< cold, with x and y in pinned memory of the host and copied; median 0: not measured
   double floor = 0;        ///< seconds: the largest of moved bytes over copy speed and the floors of x
@@ -43,14 +43,17 @@ struct MatrixResult {
   bool added = false;
   std::string source;
   std::uint64_t rows = 0, cols = 0, nnz = 0;
+  std::uint64_t right_hand_sides = 1;        ///< columns of X and Y
   ValueType value_type = ValueType::f64;     ///< of the matrix
   ValueType vector_type = ValueType::f64;    ///< of x, y and every product and sum
   std::uint64_t csr_bytes = 0;               ///< with 32-bit pointers where they do: what cuSPARSE reads
   std::uint64_t x_sectors = 0, x_lines = 0;  ///< distinct_x_pieces()
-  XFloors x_floors;
+  XFloors x_floors;                          ///< of one column; 0 where there are several
   double make_seconds = 0, total_seconds = 0;
   std::vector<Result> results;
 
+  /// Of a multiply: a product and a sum for each nonzero and column.
+  [[nodiscard]] double flops() const { return 2.0 * static_cast<double>(nnz) * static_cast<double>(right_hand_sides); }
   /// The matrix lives in the second-level cache of the GPUs for which the suite was made, between warm runs and partly
   /// in cold ones: reported apart. Part of the frozen suite, whatever the machine is.
   [[nodiscard]] bool l2_resident() const { return csr_bytes < 60'000'000; }
@@ -59,6 +62,7 @@ struct MatrixResult {
 struct MeasureOptions {
   int runs = 30;
   std::uint64_t seed = 1;                       ///< of x
+  std::uint64_t columns = 1;                    ///< of X and Y
   std::vector<std::string> layouts;             ///< to encode in; empty: all but those that auto never takes
   std::map<std::string, std::string> settings;  ///< of these layouts
   std::optional<encoder::Aim> aim;              ///< of layouts that have one; unset: aim_of() the machine

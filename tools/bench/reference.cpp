@@ -47,13 +47,25 @@ std::vector<T> make_x(std::uint64_t size, std::uint64_t seed) {
 }
 
 template <class T>
-Reference::Reference(const CsrView& a, std::span<const T> x, int threads) : y_(a.rows()), bound_(a.rows()) {
+std::vector<T> make_columns(std::span<const T> x, std::uint64_t columns) {
+  std::vector<T> all;
+  all.reserve(x.size() * columns);
+  for (const T element : x)
+    for (std::uint64_t j = 0; j < columns; ++j) all.push_back(element * static_cast<T>(column_factor(j)));
+  return all;
+}
+
+template <class T>
+Reference::Reference(const CsrView& a, std::span<const T> x, int threads, std::uint64_t columns)
+    : y_(a.rows()), bound_(a.rows()), columns_(columns) {
   dispatch(a.value_type(), [&]<class Value>(Value) { fill(a, a.values<Value>(), x, threads); });
 }
 
 template <class Value, class T>
 void Reference::fill(const CsrView& a, const Value* values, std::span<const T> x, int threads) {
   constexpr long double unit = std::numeric_limits<T>::epsilon() / 2, smallest = std::numeric_limits<T>::denorm_min();
+  unsigned largest_factor = 1;
+  for (std::uint64_t j = 0; j < columns_; ++j) largest_factor = std::max(largest_factor, column_factor(j));
   parallel_pieces(a.rows(), rows_at_once, threads, [&](std::uint64_t first, std::uint64_t last) {
     for (std::uint64_t i = first; i < last; ++i) {
       long double sum = 0, size = 0;
@@ -65,7 +77,7 @@ void Reference::fill(const CsrView& a, const Value* values, std::span<const T> x
       y_[i] = sum;
       const auto n = static_cast<long double>(a.row_length(i));
       const auto bound = static_cast<double>((n + 4) * unit * size + n * smallest);
-      bound_[i] = size <= static_cast<long double>(std::numeric_limits<T>::max()) ? bound : -bound;
+      bound_[i] = size * largest_factor <= static_cast<long double>(std::numeric_limits<T>::max()) ? bound : -bound;
     }
   });
 }
@@ -77,16 +89,20 @@ double Reference::worst(std::span<const T> y, int threads) const {
   parallel_pieces(y_.size(), rows_at_once, threads, [&](std::uint64_t first, std::uint64_t last) {
     double local = 0;
     for (std::uint64_t i = first; i < last; ++i)
-      local = std::max(local, share(static_cast<long double>(y[i]), y_[i], bound_[i]));
+      for (std::uint64_t j = 0; j < columns_; ++j) {
+        const auto value = static_cast<long double>(y[i * columns_ + j]);
+        local = std::max(local, share(value / column_factor(j), y_[i], bound_[i]));
+      }
     const std::lock_guard lock(guard);
     largest = std::max(largest, local);
   });
   return largest;
 }
 
-#define SPMVPACK_INSTANTIATE(T)                                           \
-  template std::vector<T> make_x(std::uint64_t, std::uint64_t);           \
-  template Reference::Reference(const CsrView&, std::span<const T>, int); \
+#define SPMVPACK_INSTANTIATE(T)                                                          \
+  template std::vector<T> make_x(std::uint64_t, std::uint64_t);                          \
+  template std::vector<T> make_columns(std::span<const T>, std::uint64_t);               \
+  template Reference::Reference(const CsrView&, std::span<const T>, int, std::uint64_t); \
   template double Reference::worst(std::span<const T>, int) const;
 SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
 #undef SPMVPACK_INSTANTIATE

@@ -12,15 +12,20 @@ namespace {
 constexpr std::array fields{&Ratios::over_csr_alg2, &Ratios::over_faster_csr, &Ratios::over_csr_bsr, &Ratios::over_sell,
                             &Ratios::over_best};
 
-const Result* find_peer(const MatrixResult& matrix, std::string_view layout) {
-  for (const Result& r : matrix.results)
-    if (r.by == "cusparse" && r.layout == layout && r.correct()) return &r;
-  return nullptr;
-}
-
 const Result* faster(const Result* a, const Result* b) {
   if (a == nullptr || b == nullptr) return a == nullptr ? b : a;
   return a->cold.median <= b->cold.median ? a : b;
+}
+
+/// Of several columns, the faster order.
+const Result* find_peer(const MatrixResult& matrix, std::string_view layout) {
+  const Result* found = nullptr;
+  for (const Result& r : matrix.results) {
+    if (r.by != "cusparse" || !r.layout.starts_with(layout) || !r.correct()) continue;
+    const std::string_view order = std::string_view(r.layout).substr(layout.size());
+    if (order.empty() || order == "-row" || order == "-col") found = faster(found, &r);
+  }
+  return found;
 }
 
 const Result* best_of(const MatrixResult& matrix, bool own) {
@@ -107,7 +112,7 @@ const Result* best_own(const MatrixResult& matrix) { return best_of(matrix, true
 
 double with_copies(const MatrixResult& matrix, const Result& result, const Speeds& speeds) {
   const auto bytes = [&](std::uint64_t elements) {
-    return static_cast<double>(elements * size_of(matrix.vector_type));
+    return static_cast<double>(elements * matrix.right_hand_sides * size_of(matrix.vector_type));
   };
   return result.cold.median + bytes(matrix.cols) / speeds.to_device_speed() +
          bytes(matrix.rows) / speeds.from_device_speed();
@@ -115,7 +120,7 @@ double with_copies(const MatrixResult& matrix, const Result& result, const Speed
 
 Ratios ratios(const MatrixResult& matrix, const Result& result) {
   const Result* const alg2 = find_peer(matrix, "csr-alg2");
-  const Result* const csr = faster(find_peer(matrix, "csr-alg1"), alg2);
+  const Result* const csr = faster(faster(find_peer(matrix, "csr-alg1"), alg2), find_peer(matrix, "csr-alg3"));
   const Result* csr_bsr = csr;
   for (const Result& r : matrix.results)
     if (r.by == "cusparse" && r.layout.starts_with("bsr-") && r.correct()) csr_bsr = faster(csr_bsr, &r);

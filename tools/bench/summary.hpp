@@ -12,8 +12,8 @@ namespace spmvpack::bench {
 
 /// How many times as fast as a peer, by medians of cold runs. Empty if the peer has no right result.
 struct Ratios {
-  std::optional<double> over_csr_alg2, over_faster_csr;
-  std::optional<double> over_csr_bsr;  ///< the fastest of CSR and BSR, any algorithm and block size
+  std::optional<double> over_csr_alg2, over_faster_csr;  ///< the second: ALG3 is among them where it exists
+  std::optional<double> over_csr_bsr;                    ///< the fastest of CSR and BSR, any algorithm and block size
   std::optional<double> over_sell;
   std::optional<double> over_best;
 };

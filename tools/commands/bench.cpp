@@ -50,8 +50,8 @@ void add_options(po::options_description& options) {
 
 void add_special_options(po::options_description& options) {
   options.add_options()("target", po::value<std::string>())("kernels", po::value<std::string>())(
-      "peer", po::value<std::vector<std::string>>())("host-vectors", po::bool_switch())("cache-share",
-                                                                                        po::value<std::string>());
+      "columns", po::value<std::string>()->default_value("1"))("peer", po::value<std::vector<std::string>>())(
+      "host-vectors", po::bool_switch())("cache-share", po::value<std::string>());
 }
 
 /// Wraps `text` into indented lines of at most 80 columns.
@@ -89,6 +89,12 @@ std::string details() {
       "32-byte sectors of x that each 1,024 rows touch, as fast as the second-level\n"
       "cache is read; their 128-byte lines, as fast as scattered elements are gathered\n"
       "from it. The last two are above the table. See docs/BENCHMARKS.md.\n"
+      "\n"
+      "--columns K (1 to 1024, default 1): X has K columns, x times powers of two,\n"
+      "and every column of Y is checked. Kernels take X and Y row-major; on a GPU, the\n"
+      "default kernel also column-major, and cuSPARSE's SpMM every algorithm in both\n"
+      "orders (-row, -col). GFLOP/s and GB/s count all columns; the two bounds of x are\n"
+      "left out.\n"
       "\n"
       "--host-vectors adds multiplies whose x is copied from pinned memory of the host\n"
       "and whose y is copied back, cold as well. Beside them is what the kernel's time\n"
@@ -192,6 +198,7 @@ class Benchmark {
     if (json_ && csv_) throw Error(errc::usage, "both --json and --csv", {}, "give one of them");
     options_.runs = static_cast<int>(parse_number("--runs", invocation.text("runs"), 1, 100000));
     options_.seed = parse_number("--seed", invocation.text("seed"), 0, ~std::uint64_t{0});
+    options_.columns = parse_number("--columns", invocation.text("columns"), 1, 1024);
     options_.layouts = words(invocation, "layout");
     for (const std::string& layout : options_.layouts) find_layout(layout);
     options_.settings = parse_settings(words(invocation, "set"));
@@ -206,6 +213,7 @@ class Benchmark {
     run_.version = invocation.version;
     run_.runs = options_.runs;
     run_.seed = options_.seed;
+    run_.columns = options_.columns;
   }
 
   void run() {

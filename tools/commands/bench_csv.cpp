@@ -51,7 +51,8 @@ std::string csv_header() {
                    "x_lines",
                    "l2_floor",
                    "gather_floor",
-                   "host_vectors_median"});
+                   "host_vectors_median",
+                   "columns_of_x"});
 }
 
 std::string csv_lines(const MatrixResult& m, const BenchRun& run) {
@@ -76,7 +77,7 @@ std::string csv_lines(const MatrixResult& m, const BenchRun& run) {
       for (const double seconds : {cold, r.cold.min, r.cold.max, r.warm.median})
         fields.push_back(microseconds(seconds));
       for (const double figure :
-           {2e-9 * static_cast<double>(m.nnz) / cold, 1e-9 * speed, speed / run.speeds.copy_speed(), r.floor / cold})
+           {1e-9 * m.flops() / cold, 1e-9 * speed, speed / run.speeds.copy_speed(), r.floor / cold})
         fields.push_back(fmt::to_string(figure));
       fields.push_back(csv_flag(r.correct()));
       fields.push_back(csv_flag(r.repeats));
@@ -89,9 +90,11 @@ std::string csv_lines(const MatrixResult& m, const BenchRun& run) {
     // Of the matrix, whether or not the line has figures.
     fields.push_back(fmt::to_string(m.x_sectors));
     fields.push_back(fmt::to_string(m.x_lines));
-    fields.push_back(run.speeds.l2_bytes == 0 ? "" : microseconds(m.x_floors.l2));
-    fields.push_back(run.speeds.gathers == 0 ? "" : microseconds(m.x_floors.gathers));
+    const bool floors = m.right_hand_sides == 1;
+    fields.push_back(run.speeds.l2_bytes == 0 || !floors ? "" : microseconds(m.x_floors.l2));
+    fields.push_back(run.speeds.gathers == 0 || !floors ? "" : microseconds(m.x_floors.gathers));
     fields.push_back(r.host_vectors.median == 0 ? "" : microseconds(r.host_vectors.median));
+    fields.push_back(fmt::to_string(m.right_hand_sides));
     lines += csv_line(fields);
   }
   return lines;

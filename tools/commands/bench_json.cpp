@@ -42,7 +42,7 @@ Json result_json(const MatrixResult& m, const Result& r, const Speeds& s) {
     json["host_vectors"] = sample_json(r.host_vectors);
     json["host_vectors_predicted"] = 1e6 * with_copies(m, r, s);
   }
-  json["gflops"] = 2e-9 * static_cast<double>(m.nnz) / r.cold.median;
+  json["gflops"] = 1e-9 * m.flops() / r.cold.median;
   json["gbytes_per_second"] = 1e-9 * speed;
   json["share_of_copy"] = speed / s.copy_speed();
   json["share_of_floor"] = r.floor / r.cold.median;
@@ -57,6 +57,7 @@ Json matrix_json(const MatrixResult& m, const Speeds& s) {
   Json results = Json::array();
   for (const Result& r : m.results) results.push_back(result_json(m, r, s));
   const Result* const best = best_peer(m);
+  const bool floors = m.right_hand_sides == 1;
   return {{"name", m.name},
           {"group", m.group.empty() ? Json(nullptr) : Json(m.group)},
           {"added", m.added},
@@ -70,8 +71,8 @@ Json matrix_json(const MatrixResult& m, const Speeds& s) {
           {"csr_bytes", m.csr_bytes},
           {"x_sectors", m.x_sectors},
           {"x_lines", m.x_lines},
-          {"l2_floor", s.l2_bytes == 0 ? Json(nullptr) : Json(m.x_floors.l2 * 1e6)},
-          {"gather_floor", s.gathers == 0 ? Json(nullptr) : Json(m.x_floors.gathers * 1e6)},
+          {"l2_floor", s.l2_bytes == 0 || !floors ? Json(nullptr) : Json(m.x_floors.l2 * 1e6)},
+          {"gather_floor", s.gathers == 0 || !floors ? Json(nullptr) : Json(m.x_floors.gathers * 1e6)},
           {"seconds", {{"make", m.make_seconds}, {"total", m.total_seconds}}},
           {"best_peer", best == nullptr ? Json(nullptr) : Json(best->layout)},
           {"results", results}};
@@ -121,6 +122,7 @@ std::string to_json(const BenchRun& run) {
       {"seconds", run.seconds},
       {"matrices", matrices},
       {"summary", run.suite ? summary_json(run.matrices) : Json(nullptr)}};
+  if (run.columns != 1) json["columns"] = run.columns;
   if (s.link_bytes != 0)
     json["link"] = {{"to_device", link_json(s.to_device, s.to_device_speed())},
                     {"from_device", link_json(s.from_device, s.from_device_speed())}};

@@ -15,7 +15,8 @@ struct BenchRun {
   bench::Speeds speeds;
   int runs = 0;
   std::uint64_t seed = 0;
-  std::string target;  ///< for which layouts with an aim are planned: encoder::target_name()
+  std::uint64_t columns = 1;  ///< of X and Y
+  std::string target;         ///< for which layouts with an aim are planned: encoder::target_name()
   bool suite = false;
   double seconds = 0;
   std::vector<bench::MatrixResult> matrices;

@@ -30,7 +30,7 @@ std::string types_text(const MatrixResult& m) {
 
 /// What reading x takes at least; empty where the machine is not measured for it.
 std::string floors_text(const MatrixResult& m, const Speeds& speeds) {
-  if (speeds.l2_bytes == 0 || speeds.gathers == 0) return "";
+  if (speeds.l2_bytes == 0 || speeds.gathers == 0 || m.right_hand_sides != 1) return "";
   const auto [l2, gathers] = m.x_floors;
   return fmt::format("  x, at least: {:.1f} for {} sectors as fast as reads, {:.1f} for {} lines as fast as gathers\n",
                      l2 * 1e6, grouped(m.x_sectors), gathers * 1e6, grouped(m.x_lines));
@@ -42,8 +42,8 @@ std::string result_line(const MatrixResult& m, const Result& r, double copy_spee
   const double us = 1e6, cold = r.cold.median;
   const double nnz = static_cast<double>(m.nnz), speed = static_cast<double>(r.moved_bytes) / cold;
   std::string line = fmt::format("  {:22}{:9.1f}{:9.1f}{:9.1f}{:9.1f}{:8.1f}{:8.0f}{:7.0f}{:8.0f}{:7.2f}  {}", name,
-                                 cold * us, r.cold.min * us, r.cold.max * us, r.warm.median * us, 2e-9 * nnz / cold,
-                                 1e-9 * speed, 100 * speed / copy_speed, 100 * r.floor / cold,
+                                 cold * us, r.cold.min * us, r.cold.max * us, r.warm.median * us,
+                                 1e-9 * m.flops() / cold, 1e-9 * speed, 100 * speed / copy_speed, 100 * r.floor / cold,
                                  m.nnz == 0 ? 0.0 : static_cast<double>(r.device_bytes) / nnz, check_text(r));
   return line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
 }
@@ -54,10 +54,9 @@ std::string host_vectors_text(const MatrixResult& m, const Speeds& speeds) {
   for (const Result& r : m.results) {
     if (r.host_vectors.median == 0) continue;
     const double us = 1e6, median = r.host_vectors.median;
-    text +=
-        fmt::format("  {:22}{:9.1f}{:9.1f}{:9.1f}{:9.1f}{:8.1f}\n", (r.by == "spmvpack" ? "" : r.by + ' ') + r.name(),
-                    median * us, r.host_vectors.min * us, r.host_vectors.max * us, with_copies(m, r, speeds) * us,
-                    2e-9 * static_cast<double>(m.nnz) / median);
+    text += fmt::format("  {:22}{:9.1f}{:9.1f}{:9.1f}{:9.1f}{:8.1f}\n",
+                        (r.by == "spmvpack" ? "" : r.by + ' ') + r.name(), median * us, r.host_vectors.min * us,
+                        r.host_vectors.max * us, with_copies(m, r, speeds) * us, 1e-9 * m.flops() / median);
   }
   if (text.empty()) return text;
   return fmt::format("  with x and y on the host:\n  {:22}{:>9}{:>9}{:>9}{:>9}{:>8}\n", "", "cold", "min", "max",
@@ -78,7 +77,9 @@ std::string header_text(const BenchRun& run) {
   if (run.speeds.link_bytes != 0)
     text += fmt::format("\ncopies of pinned memory: {:.1f} GB/s to the GPU, {:.1f} GB/s back",
                         1e-9 * run.speeds.to_device_speed(), 1e-9 * run.speeds.from_device_speed());
-  return text + fmt::format("\n{} runs each; microseconds; cold: caches flushed before each run\n", run.runs);
+  text += fmt::format("\n{} runs each; microseconds; cold: caches flushed before each run\n", run.runs);
+  if (run.columns != 1) text += fmt::format("{} columns of x and y\n", run.columns);
+  return text;
 }
 
 std::string matrix_text(const MatrixResult& m, const BenchRun& run) {
@@ -115,11 +116,10 @@ std::string matrices_text(std::span<const MatrixResult> matrices) {
     const Result *own = best_own(m), *peer = best_peer(m);
     const auto micro = [](const Result* r) { return r == nullptr ? "-" : fmt::format("{:.1f}", r->cold.median * 1e6); };
     const auto named = [](const Result* r) { return r == nullptr ? "-" : r->name(); };
-    text +=
-        fmt::format("{:{}}{:>9}  {:22}{:>9}{:>9}  {:8}{:>9}{:>7}\n", shortened(m.name, name_width), name_width,
-                    short_count(m.nnz), named(own), micro(own),
-                    own == nullptr ? "-" : fmt::format("{:.1f}", 2e-9 * static_cast<double>(m.nnz) / own->cold.median),
-                    named(peer), micro(peer), own == nullptr ? "-" : times(ratios(m, *own).over_best));
+    text += fmt::format("{:{}}{:>9}  {:22}{:>9}{:>9}  {:8}{:>9}{:>7}\n", shortened(m.name, name_width), name_width,
+                        short_count(m.nnz), named(own), micro(own),
+                        own == nullptr ? "-" : fmt::format("{:.1f}", 1e-9 * m.flops() / own->cold.median), named(peer),
+                        micro(peer), own == nullptr ? "-" : times(ratios(m, *own).over_best));
   }
   return text;
 }
