@@ -72,19 +72,20 @@ std::uint64_t row_major_columns_of(std::span<const DevicePart> parts, const Kern
   std::uint64_t most = description.right_hand_sides;
   for (const DevicePart& part : parts)
     most = std::min(most, row_major_columns(*kernel_tables()[part.layout], part.view.info(), choice.of(part)));
-  return most < 2 ? 0 : even_blocks(description.right_hand_sides, most);
+  return most < 2 ? 0 : packed_stride(even_blocks(description.right_hand_sides, most), description.vectors);
 }
 /// Bytes of the copy of so many columns of X that are not neighbours where they lie.
 std::uint64_t packed_bytes(const Operand& operand, std::uint64_t columns, ValueType vectors) {
   return round_up(checked_mul(operand.cols, packed_stride(columns, vectors) * size_of(vectors), "workspace bytes"),
                   format::section_boundary);
 }
-/// Whether kernels take a row-major X where it lies. They count bytes between rows in 32 bits.
+/// Whether kernels take X where it lies: they load 16 bytes of a row at once, and count bytes between rows in 32 bits.
 template <class T>
 bool is_row_major(const DenseView<const T>& x) {
-  return x.rows == 0 || x.cols == 0 ||
-         (x.col_stride == 1 && x.row_stride >= 0 &&
-          static_cast<std::uint64_t>(x.row_stride) <= 0xFFFFFFFFU / sizeof(T));
+  if (x.rows == 0 || x.cols == 0) return true;
+  const std::uint64_t bytes = static_cast<std::uint64_t>(x.row_stride) * sizeof(T);
+  return x.col_stride == 1 && x.row_stride >= 0 && bytes <= 0xFFFFFFFFU &&
+         (bytes | x.cols * sizeof(T) | reinterpret_cast<std::uintptr_t>(x.data)) % 16 == 0;
 }
 
 template <class T>
@@ -190,7 +191,8 @@ std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription& descripti
                                                                     description.right_hand_sides, description.basis));
   }
   if (row_major != 0)
-    return description.row_major_x
+    return description.row_major_x &&
+                   packed_stride(description.right_hand_sides, description.vectors) == description.right_hand_sides
                ? most
                : checked_add(most, packed_bytes(operand, row_major, description.vectors), "workspace bytes");
   return checked_add(

@@ -32,7 +32,8 @@ struct alignas(16) Pack {
   }
 };
 
-/// The operands of a multiply of several columns: Y = alpha A X + beta Y.
+/// The operands of a multiply of several columns: Y = alpha A X + beta Y. The 16 bytes of every column lane are X's,
+/// and aligned: where its columns do not fill them, or lie otherwise, multiply() has made a copy.
 template <class V>
 struct ColumnOperands {
   DeviceScalar<V> alpha, beta;
@@ -43,7 +44,7 @@ struct ColumnOperands {
   std::int64_t y_row, y_col;     ///< strides
   RowMap map;
   ReadOnce once;
-  bool x_aligned, y_aligned;  ///< whether all 16 bytes of a lane are one load or store
+  bool y_aligned;  ///< whether all 16 bytes of a lane of Y are one load or store
 
   explicit ColumnOperands(const MultiplyCall& call)
       : alpha(device_scalar<V>(call.alpha)),
@@ -57,7 +58,6 @@ struct ColumnOperands {
         y_col(call.columns.y_col_stride),
         map{call.row_list},
         once(call),
-        x_aligned((reinterpret_cast<std::uintptr_t>(x) | x_row_bytes) % 16 == 0),
         y_aligned(y_col == 1 &&
                   (reinterpret_cast<std::uintptr_t>(y) | static_cast<std::uint64_t>(y_row) * sizeof(V)) % 16 == 0) {}
 };
@@ -69,7 +69,7 @@ struct ColumnLane {
   const std::byte* x;  ///< of its first column
   std::uint32_t x_row_bytes;
   std::uint32_t n;  ///< its columns
-  bool x_whole, y_whole;
+  bool y_whole;
   V* y;
   std::int64_t y_row, y_col;
   RowMap map;
@@ -78,24 +78,33 @@ struct ColumnLane {
       : x(reinterpret_cast<const std::byte*>(o.x + lane * P::size)),
         x_row_bytes(o.x_row_bytes),
         n(min(P::size, o.columns - lane * P::size)),
-        x_whole(o.x_aligned && n == P::size),
         y_whole(o.y_aligned && n == P::size),
         y(o.y + static_cast<std::int64_t>(lane * P::size) * o.y_col),
         y_row(o.y_row),
         y_col(o.y_col),
         map(o.map) {}
 
-  /// Of a row of X.
-  [[nodiscard]] __device__ __forceinline__ P load(std::uint32_t row) const {
+  /// Of a row of X; 0 where not `on`. Without a branch, so that a thread's loads are on their way together.
+  [[nodiscard]] __device__ __forceinline__ P load(std::uint32_t row, bool on) const {
     const std::byte* const from = x + std::uint64_t{row} * x_row_bytes;
     P p{};
-    if (x_whole) {
-      const uint4 words = __ldg(reinterpret_cast<const uint4*>(from));
-      memcpy(&p, &words, sizeof p);
+    if constexpr (sizeof(V) == 8) {
+      asm("{\n\t"
+          ".reg .pred on;\n\t"
+          "setp.ne.u32 on, %3, 0;\n\t"
+          "@on ld.global.nc.v2.f64 {%0, %1}, [%2];\n\t"
+          "}"
+          : "+d"(p.of[0]), "+d"(p.of[1])
+          : "l"(from), "r"(static_cast<std::uint32_t>(on)));
     } else {
-#pragma unroll
-      for (unsigned c = 0; c < P::size; ++c)
-        if (c < n) p.of[c] = __ldg(reinterpret_cast<const V*>(from) + c);
+      static_assert(P::size == 4);
+      asm("{\n\t"
+          ".reg .pred on;\n\t"
+          "setp.ne.u32 on, %5, 0;\n\t"
+          "@on ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];\n\t"
+          "}"
+          : "+f"(p.of[0]), "+f"(p.of[1]), "+f"(p.of[2]), "+f"(p.of[3])
+          : "l"(from), "r"(static_cast<std::uint32_t>(on)));
     }
     return p;
   }
@@ -124,13 +133,12 @@ struct ColumnLane {
   }
 };
 
-/// Columns that kernels take at once: two lines of the first-level cache for a row of X.
-inline constexpr unsigned column_threads = 256;
-
-/// Blocks for so many items, each of which all column lanes take.
-template <class V>
-unsigned column_blocks(const ColumnOperands<V>& operands, std::uint64_t items) {
-  return blocks_for(items * operands.lanes, column_threads);
+/// Threads of a block, at most `most`: large blocks, whose rows are neighbours, find more of X in the first-level
+/// cache; but no multiprocessor shall have none.
+inline unsigned column_block(std::uint64_t all_threads, unsigned most, const DeviceFacts& device) {
+  constexpr unsigned least = 128;
+  while (most > least && all_threads < 2 * std::uint64_t{device.multiprocessors} * most) most = most / 64 * 32;
+  return most;
 }
 
 }  // namespace spmvpack::gpu_loader

@@ -144,9 +144,11 @@ __global__ void __launch_bounds__(most)
   *at = empty ? before : fma(alpha, sum, before);
 }
 
+inline constexpr unsigned column_threads = 1024;
+
 /// The same by several columns: each column lane takes the row.
 template <class A, class V, class Geometry>
-__global__ void __launch_bounds__(column_threads)
+__global__ void __launch_bounds__(column_threads, 1)
     columns_kernel(Geometry geometry, Slots<A> s, std::uint64_t rows, ColumnOperands<V> o) {
   constexpr int batch = 4;
   const std::uint64_t item = first_item(), r = item / o.lanes;
@@ -170,7 +172,7 @@ __global__ void __launch_bounds__(column_threads)
         column[i] = has ? column[i] : no_column;
       }
 #pragma unroll
-      for (int i = 0; i < batch; ++i) element[i] = column[i] != no_column ? lane.load(column[i]) : Pack<V>{};
+      for (int i = 0; i < batch; ++i) element[i] = lane.load(column[i], column[i] != no_column);
       issue_loads();
 #pragma unroll
       for (int i = 0; i < batch; ++i) {
@@ -190,7 +192,8 @@ void multiply(const PartView& part, const Geometry& geometry, const MultiplyCall
   dispatch_types(part.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
     if (call.row_major) {
       const ColumnOperands<V> operands(call);
-      return launch(columns_kernel<A, V, Geometry>, column_blocks(operands, rows), column_threads, call.stream,
+      const unsigned threads = column_block(rows * operands.lanes, column_threads, call.device);
+      return launch(columns_kernel<A, V, Geometry>, blocks_for(rows * operands.lanes, threads), threads, call.stream,
                     geometry, slots_of<A>(part), rows, operands);
     }
     const auto start = [&](auto kernel, unsigned block_threads) {

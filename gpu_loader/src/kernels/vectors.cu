@@ -51,27 +51,35 @@ __global__ void scale_columns_kernel(DeviceScalar<V> beta, V* y, std::int64_t ro
     }
 }
 
+/// A thread takes 16 bytes of a row of the copy. What is read goes by neighbouring threads: along rows of `from`, or
+/// down its columns.
 template <class V>
 __global__ void pack_columns_kernel(DeviceScalar<V> alpha, const V* from, std::int64_t row_stride,
                                     std::int64_t col_stride, const std::uint32_t* list, V* to,
                                     std::uint64_t to_row_stride, std::uint64_t rows, std::uint32_t columns) {
-  constexpr std::uint32_t together = 8;
-  const bool read = alpha.get() != V{0};
-  for (std::uint64_t i = first_item(); i < rows; i += stride()) {
+  constexpr std::uint32_t size = 16 / sizeof(V);
+  const std::uint32_t pieces = (columns + size - 1) / size;
+  const bool read = alpha.get() != V{0}, along_rows = col_stride == 1;
+  for (std::uint64_t n = first_item(); n < rows * pieces; n += stride()) {
+    const std::uint64_t i = along_rows ? n / pieces : n % rows, first = (along_rows ? n % pieces : n / rows) * size;
     const V* const row = from + static_cast<std::int64_t>(list == nullptr ? i : list[i]) * row_stride;
-    for (std::uint32_t first = 0; first < columns; first += together) {
-      V element[together];
+    V element[size];
 #pragma unroll
-      for (std::uint32_t c = 0; c < together; ++c)
-        element[c] = read && first + c < columns ? row[(first + c) * col_stride] : V{0};
-#pragma unroll
-      for (std::uint32_t c = 0; c < together; ++c)
-        if (first + c < columns) to[i * to_row_stride + first + c] = element[c];
-    }
+    for (std::uint32_t c = 0; c < size; ++c)
+      element[c] = read && first + c < columns ? row[static_cast<std::int64_t>(first + c) * col_stride] : V{0};
+    uint4 words;
+    memcpy(&words, element, sizeof words);
+    *reinterpret_cast<uint4*>(to + (i * to_row_stride + first)) = words;
   }
 }
 
 constexpr unsigned threads = tuning::vector_threads;
+
+/// Of 16 bytes, in a row of so many columns.
+template <class V>
+constexpr std::uint64_t packed_pieces(std::uint64_t columns) {
+  return div_up(columns * sizeof(V), std::uint64_t{16});
+}
 
 }  // namespace
 
@@ -115,9 +123,9 @@ void pack_columns(ValueType type, const AnyScalar& alpha, const ColumnBlock<void
                   void* to, std::uint64_t to_row_stride, std::uint64_t rows, Stream stream) {
   if (rows == 0) return;
   dispatch(type, [&]<class V>(V) {
-    launch(pack_columns_kernel<V>, stride_blocks(rows, threads), threads, stream, device_scalar<V>(alpha),
-           static_cast<const V*>(from.x), from.x_row_stride, from.x_col_stride, list, static_cast<V*>(to),
-           to_row_stride, rows, static_cast<std::uint32_t>(from.count));
+    launch(pack_columns_kernel<V>, stride_blocks(rows * packed_pieces<V>(from.count), threads), threads, stream,
+           device_scalar<V>(alpha), static_cast<const V*>(from.x), from.x_row_stride, from.x_col_stride, list,
+           static_cast<V*>(to), to_row_stride, rows, static_cast<std::uint32_t>(from.count));
   });
 }
 

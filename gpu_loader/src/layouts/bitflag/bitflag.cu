@@ -116,13 +116,15 @@ class Multiplication {
   template <bool hot>
   void run_columns() const {
     const ColumnOperands<V> operands(call_);
-    const unsigned team_threads = v_.tile_chunks * 32, multiprocessors = call_.device.multiprocessors;
-    const unsigned teams = std::clamp(tuning::column_threads / team_threads, 1U, tuning::most_teams);
-    const unsigned threads = team_threads * teams;
-    cudaLaunchConfig_t config = launch_config(0, threads, call_.stream);
-    config.dynamicSmemBytes = threads / 32 * column_bytes_of_warp<V>(operands.lanes);
-    const std::uint64_t resident = multiprocessors * (tuning::multiprocessor_threads / threads);
-    config.gridDim.x = static_cast<unsigned>(std::min<std::uint64_t>(div_up(tiles_, teams), resident));
+    const unsigned team_warps = tuning::column_warps(v_.tile_chunks), teams = tuning::column_threads / 32 / team_warps,
+                   warps = team_warps * teams, multiprocessors = call_.device.multiprocessors;
+    const std::uint64_t shared = column_bytes<V>(operands.lanes, warps, teams * v_.tile_chunks),
+                        resident =
+                            std::uint64_t{multiprocessors} *
+                            std::clamp<std::uint64_t>(call_.device.shared_bytes / shared, 1, tuning::column_blocks);
+    cudaLaunchConfig_t config = launch_config(
+        static_cast<unsigned>(std::min(div_up(tiles_, std::uint64_t{teams}), resident)), warps * 32, call_.stream);
+    config.dynamicSmemBytes = shared;
     const TileSums<V> sums{reinterpret_cast<V*>(call_.workspace), tiles_};
     launch(config, columns_kernel<source, hot, A, V>, v_,
            ColumnTiles<V>{operands, sums, static_cast<std::uint32_t>(values_of(part_.view.info()))});

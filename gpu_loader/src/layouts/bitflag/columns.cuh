@@ -8,18 +8,24 @@
 
 namespace spmvpack::gpu_loader::layouts::bitflag_kernels {
 
-/// A chunk's sums of rows that other chunks of the tile have, in shared memory, by warp of the team: a Pack for each
-/// column lane.
+/// A chunk's sums of rows that other chunks of the tile have, in shared memory: a Pack for each column lane.
 template <class V>
 struct SharedColumns {
   Pack<V>*head, *open;  ///< of the row that it continues; of its last row, if that goes on
 };
 
-/// Shared memory of a block: for each warp what lanes have of rows that lanes before begin, and SharedColumns, turn by
-/// turn.
+/// Packs in shared memory that a warp needs: what its chunk's lanes have of rows that lanes before begin, by column
+/// lane; and the sums of the rows that start in the lanes of a pass.
+constexpr SPMVPACK_HOST_DEVICE std::uint32_t head_packs(std::uint32_t column_lanes) { return lanes * column_lanes; }
+constexpr SPMVPACK_HOST_DEVICE std::uint32_t sum_packs(std::uint32_t column_lanes) {
+  return lanes * lane_entries + column_lanes;
+}
+/// Of a block: of its warps, and the SharedColumns of its teams' tiles, turn by turn.
 template <class V>
-constexpr std::uint64_t column_bytes_of_warp(std::uint32_t column_lanes) {
-  return std::uint64_t{lanes + 4} * column_lanes * sizeof(Pack<V>);
+constexpr std::uint64_t column_bytes(std::uint32_t column_lanes, unsigned warps, unsigned chunks) {
+  return (std::uint64_t{warps} * (head_packs(column_lanes) + sum_packs(column_lanes)) +
+          std::uint64_t{4} * chunks * column_lanes) *
+         sizeof(Pack<V>);
 }
 
 /// The tree over n neighbouring sums, by one thread; the first becomes their sum.
@@ -54,12 +60,12 @@ __device__ void scale_rows(const ColumnOperands<V>& o, std::uint32_t begin, std:
     ColumnLane<V>(o, i % o.lanes).put(begin + i / o.lanes, Pack<V>{}, false, V{0}, beta);
 }
 
-/// Multiplies one chunk, by a warp. Returns the row that starts here and goes on, else no_row. `heads`: of the warp's
-/// lanes, by column lane. `own`: what other chunks need.
+/// Multiplies one chunk, by a warp. Returns the row that starts here and goes on, else no_row. `heads`, `sums`: the
+/// warp's, see column_bytes(). `own`: what other chunks need.
 template <Source source, bool hot, class A, class V>
 __device__ __forceinline__ std::uint32_t multiply_chunk_columns(const View<A>& v, const ChunkToDo& c,
                                                                 const ColumnOperands<V>& o, V alpha, V beta,
-                                                                const V* table, Pack<V>* heads,
+                                                                const V* table, Pack<V>* heads, Pack<V>* sums,
                                                                 const SharedColumns<V>& own) {
   using P = Pack<V>;
   const Info info = c.chunk.info;
@@ -90,7 +96,11 @@ __device__ __forceinline__ std::uint32_t multiply_chunk_columns(const View<A>& v
     const std::uint32_t column_lane = warp_lane - in_pass * o.lanes;
     const ColumnLane<V> columns(o, takes ? column_lane : 0);
     const std::uint32_t flags = takes ? flags_of_lane : 0;
-    P sum{}, head{};
+    P sum{};
+    const std::uint32_t first_start = __shfl_sync(full_warp, before, 0);
+    // The sums of the pass's rows, in their order, each of which follows one of a row that goes on: as sum_rows() has
+    // it.
+    P* slot = sums + (before - first_start) * o.lanes + column_lane;
     if (takes) {
       const std::uint32_t n = lane + 1 < used ? lane_entries : info.entries() - lane * lane_entries;
       LaneColumns stored = {};
@@ -109,36 +119,37 @@ __device__ __forceinline__ std::uint32_t multiply_chunk_columns(const View<A>& v
       P element[lane_entries];
 #pragma unroll
       for (unsigned k = 0; k < lane_entries; ++k)
-        element[k] = k < n ? columns.load(hot ? word[k] : c.chunk.base + word[k]) : P{};
+        element[k] = columns.load(hot ? word[k] : c.chunk.base + word[k], k < n);
       issue_loads();
-      std::uint32_t start = before;
-      bool seen = false;
 #pragma unroll
       for (unsigned k = 0; k < lane_entries; ++k) {
         if ((flags >> k & 1U) != 0) {
-          if (seen)
-            columns.put(row(start++), sum, true, alpha, beta_of_rows);
-          else
-            head = sum;
-          seen = true;
+          *slot = sum;
+          slot += o.lanes;
           sum = P{};
         }
         if (k < n) sum.add_product(values.get(k, table), element[k]);
       }
-      heads[lane * o.lanes + column_lane] = seen ? head : sum;
+      // What it has of the row before its first: at first where that row's sum belongs.
+      heads[lane * o.lanes + column_lane] = flags != 0 ? sums[(before - first_start) * o.lanes + column_lane] : sum;
     }
     __syncwarp();
     if (flags != 0) {
-      const std::uint32_t start = before + static_cast<std::uint32_t>(__popc(flags)) - 1;
       if (lane + 1 < used) {
         const std::uint32_t end = min(used, segment_end(with_start << 1 | 1, lane + 1, used));
         sum = sum + sum_in_place(heads + (lane + 1) * o.lanes + column_lane, o.lanes, end - (lane + 1));
       }
-      if (start < whole)
-        columns.put(row(start), sum, true, alpha, beta_of_rows);
-      else
-        own.open[column_lane] = sum;
+      *slot = sum;
     }
+    __syncwarp();
+    const std::uint32_t end_start =
+        pass + 1 == passes ? count : __shfl_sync(full_warp, before_there, (pass + 1) * at_once % 32);
+    const std::uint32_t done = min(end_start, whole) - min(first_start, whole);
+    for (std::uint32_t j = warp_lane; j < done * o.lanes; j += 32)
+      ColumnLane<V>(o, j % o.lanes).put(row(first_start + j / o.lanes), sums[o.lanes + j], true, alpha, beta_of_rows);
+    if (whole < end_start && whole >= first_start && warp_lane < o.lanes)
+      own.open[warp_lane] = sums[(whole - first_start + 1) * o.lanes + warp_lane];
+    __syncwarp();
   }
   if (warp_lane < o.lanes)
     own.head[warp_lane] =
@@ -147,17 +158,43 @@ __device__ __forceinline__ std::uint32_t multiply_chunk_columns(const View<A>& v
   return whole != count ? row(whole) : no_row;
 }
 
-/// What goes on through the chunks of tile t, by the column lanes of each warp: see finish_rows().
+/// The warps of one tile: as many as it has chunks, but no more than a block has; each takes every so many of them.
+struct ColumnTeam {
+  std::uint32_t chunks, warps;  ///< of a tile; of a team
+  std::uint32_t number, mine;   ///< the team's number in its block; the warp's in its team
+  std::uint32_t teams;          ///< of a block
+  __device__ explicit ColumnTeam(std::uint32_t tile_chunks) : chunks(tile_chunks), warps(tuning::column_warps(chunks)) {
+    const std::uint32_t warp = threadIdx.x / 32;
+    number = warp / warps;
+    mine = warp - number * warps;
+    teams = blockDim.x / 32 / warps;
+  }
+  __device__ __forceinline__ void wait() const {
+    if (warps == 1)
+      __syncwarp();
+    else
+      asm volatile("bar.sync %0, %1;" ::"r"(number + 1), "r"(warps * 32) : "memory");
+  }
+};
+
+/// What the chunks of a tile leave for others, in shared memory, turn by turn: one barrier separates writing from
+/// reading. By chunk of the block's tiles.
 template <class V>
-__device__ __forceinline__ void finish_columns(const Team& team, std::uint32_t t, const Chunk& chunk, std::uint32_t row,
-                                               const Pack<V>* of_team, const std::uint32_t* ends,
-                                               const ColumnTiles<V>& a, V alpha, V beta) {
+struct TileShared {
+  Pack<V>* packs;             ///< for each column lane, head and open, see SharedColumns
+  std::uint32_t *ends, *row;  ///< whether the row that the chunk continues ends in it; the row that goes on, or no_row
+};
+
+/// Adds up what goes on from chunk i of tile t, by a thread for each column lane: see finish_rows().
+template <class V>
+__device__ __forceinline__ void finish_columns(std::uint32_t chunks, std::uint32_t t, std::uint32_t i, bool continues,
+                                               const TileShared<V>& of_tile, const ColumnTiles<V>& a, V alpha, V beta) {
   const ColumnOperands<V>& o = a.operands;
   const std::uint32_t lane = lane_id();
-  const auto through = [&](Pack<V> sum, bool& ended, std::uint32_t i) {  // the sum before chunk i of the tile
-    for (; !ended && i < team.warps; ++i) {
-      sum = sum + of_team[2 * i * o.lanes + lane];
-      ended = ends[i] != 0;
+  const auto through = [&](Pack<V> sum, bool& ended, std::uint32_t next) {  // the sum before chunk `next`
+    for (; !ended && next < chunks; ++next) {
+      sum = sum + of_tile.packs[2 * next * o.lanes + lane];
+      ended = of_tile.ends[next] != 0;
     }
     return sum;
   };
@@ -166,13 +203,13 @@ __device__ __forceinline__ void finish_columns(const Team& team, std::uint32_t t
     for (unsigned c = 0; c < Pack<V>::size; ++c)
       if (lane * Pack<V>::size + c < o.columns) to(lane * Pack<V>::size + c)[t] = sum.of[c];
   };
-  if (team.mine == 0 && chunk.info.continues()) {
-    bool ended = ends[0] != 0;
-    leave(through(of_team[lane], ended, 1), [&](std::uint32_t column) { return a.sums.first(column); });
+  if (i == 0 && continues) {
+    bool ended = of_tile.ends[0] != 0;
+    leave(through(of_tile.packs[lane], ended, 1), [&](std::uint32_t column) { return a.sums.first(column); });
   }
-  if (row != no_row) {
+  if (const std::uint32_t row = of_tile.row[i]; row != no_row) {
     bool ended = false;
-    const Pack<V> sum = through(of_team[(2 * team.mine + 1) * o.lanes + lane], ended, team.mine + 1);
+    const Pack<V> sum = through(of_tile.packs[(2 * i + 1) * o.lanes + lane], ended, i + 1);
     if (ended)
       ColumnLane<V>(o, lane).put(row, sum, true, alpha, beta);
     else
@@ -181,21 +218,23 @@ __device__ __forceinline__ void finish_columns(const Team& team, std::uint32_t t
 }
 
 template <Source source, bool hot, class A, class V>
-__global__ void __launch_bounds__(tuning::max_threads, 1) columns_kernel(View<A> v, ColumnTiles<V> a) {
+__global__ void __launch_bounds__(tuning::column_threads, tuning::column_blocks)
+    columns_kernel(View<A> v, ColumnTiles<V> a) {
   extern __shared__ __align__(16) std::byte shared_bytes[];
   __shared__ V table[table_size(source)];
-  __shared__ std::uint32_t ends[2][max_tile_chunks];
+  __shared__ std::uint32_t ends[2][max_tile_chunks], rows[2][max_tile_chunks];
   allow_next_kernel();
   const ColumnOperands<V>& o = a.operands;
   const V alpha = o.alpha.get(), beta = o.beta.get();
-  const Team team(v.tile_chunks);
-  const auto tiles = static_cast<std::uint32_t>(v.chunk_count / team.warps);
+  const ColumnTeam team(v.tile_chunks);
+  const auto tiles = static_cast<std::uint32_t>(v.chunk_count / team.chunks);
   const TileRange range{blockIdx.x * team.teams + team.number, tiles, gridDim.x * team.teams};
   if (alpha == V{0}) {  // X must not be read
-    for (std::uint32_t t = range.begin; t < range.end; t += range.step) {
-      const std::uint32_t c = t * team.warps + team.mine, begin = load_chunk(v.chunks, c).begin();
-      scale_rows(o, begin, load_chunk(v.chunks, c + 1).begin() - begin, beta);
-    }
+    for (std::uint32_t t = range.begin; t < range.end; t += range.step)
+      for (std::uint32_t i = team.mine; i < team.chunks; i += team.warps) {
+        const std::uint32_t c = t * team.chunks + i, begin = load_chunk(v.chunks, c).begin();
+        scale_rows(o, begin, load_chunk(v.chunks, c + 1).begin() - begin, beta);
+      }
     return;
   }
   if constexpr (has_table(source)) {
@@ -204,27 +243,37 @@ __global__ void __launch_bounds__(tuning::max_threads, 1) columns_kernel(View<A>
   }
   V single = 0;
   if constexpr (source == Source::single) single = static_cast<V>(__ldg(v.values));
-  const std::uint32_t warps = blockDim.x / 32;
   auto* const packs = reinterpret_cast<Pack<V>*>(shared_bytes);
-  Pack<V>* const heads = packs + team.warp * lanes * o.lanes;
-  Pack<V>* const of_turns = packs + warps * lanes * o.lanes;
+  Pack<V>* const heads = packs + threadIdx.x / 32 * (head_packs(o.lanes) + sum_packs(o.lanes));
+  Pack<V>* const of_turns = packs + blockDim.x / 32 * (head_packs(o.lanes) + sum_packs(o.lanes));
   unsigned turn = 0;
   for (std::uint32_t t = range.begin; t < range.end; t += range.step, turn ^= 1) {
-    const std::uint32_t number = t * team.warps + team.mine;
-    const Chunk chunk = load_chunk(v.chunks, number), after = load_chunk(v.chunks, number + 1);
-    const ChunkToDo todo{chunk, after.begin() - chunk.begin(), after.info.continues()};
-    Pack<V>* const of_team = of_turns + (turn * warps + team.number * team.warps) * 2 * o.lanes;
-    std::uint32_t* const team_ends = ends[turn] + team.number * team.warps;
-    const SharedColumns<V> own{of_team + 2 * team.mine * o.lanes, of_team + (2 * team.mine + 1) * o.lanes};
-    std::uint32_t row = no_row;
-    if (chunk.info.entries() != 0)
-      row = multiply_chunk_columns<source, hot>(v, todo, o, alpha, beta, source == Source::single ? &single : table,
-                                                heads, own);
-    else
-      scale_rows(o, chunk.begin(), todo.own_rows, beta);
-    if (lane_id() == 0) team_ends[team.mine] = chunk.info.starts() != 0 || !todo.goes_on ? 1 : 0;
+    const std::uint32_t place = team.number * team.chunks;
+    const TileShared<V> of_tile{of_turns + (turn * team.teams * team.chunks + place) * 2 * o.lanes, ends[turn] + place,
+                                rows[turn] + place};
+    for (std::uint32_t i = team.mine; i < team.chunks; i += team.warps) {
+      const std::uint32_t number = t * team.chunks + i;
+      const Chunk chunk = load_chunk(v.chunks, number), after = load_chunk(v.chunks, number + 1);
+      const ChunkToDo todo{chunk, after.begin() - chunk.begin(), after.info.continues()};
+      std::uint32_t row = no_row;
+      if (chunk.info.entries() != 0) {
+        Pack<V>* const own = of_tile.packs + 2 * i * o.lanes;
+        row = multiply_chunk_columns<source, hot>(v, todo, o, alpha, beta, source == Source::single ? &single : table,
+                                                  heads, heads + head_packs(o.lanes),
+                                                  SharedColumns<V>{own, own + o.lanes});
+      } else {
+        scale_rows(o, chunk.begin(), todo.own_rows, beta);
+      }
+      if (lane_id() == 0) {
+        of_tile.ends[i] = chunk.info.starts() != 0 || !todo.goes_on ? 1 : 0;
+        of_tile.row[i] = row;
+      }
+    }
     team.wait();
-    if (lane_id() < o.lanes) finish_columns(team, t, chunk, row, of_team, team_ends, a, alpha, beta);
+    if (lane_id() < o.lanes)
+      for (std::uint32_t i = team.mine; i < team.chunks; i += team.warps)
+        finish_columns(team.chunks, t, i, i == 0 && load_chunk(v.chunks, t * team.chunks).info.continues(), of_tile, a,
+                       alpha, beta);
     __syncwarp();
   }
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "spmvpack/container/base/host_device.hpp"
 #include "spmvpack/launch_rules/bitflag.hpp"
 #include "spmvpack/launch_rules/device.hpp"
 
@@ -14,8 +15,12 @@ inline constexpr unsigned gather_threads = 128, add_threads = 128;
 /// A block has 16 barriers: one for all its threads, and one for each team of warps that has a tile.
 inline constexpr unsigned most_teams = 15;
 
-/// Of a block that multiplies by several columns, unless a tile has more.
-inline constexpr unsigned column_threads = 256;
+/// Of a block that multiplies by several columns, at most; and blocks that a multiprocessor holds.
+inline constexpr unsigned column_threads = 256, column_blocks = 3;
+/// Warps of a tile.
+constexpr SPMVPACK_HOST_DEVICE unsigned column_warps(unsigned tile_chunks) {
+  return tile_chunks < column_threads / 32 ? tile_chunks : column_threads / 32;
+}
 
 /// Whether the numbers of a part's tiles have 32 bits, and those that a grid's last step leads to.
 constexpr bool tiles_fit(std::uint64_t tiles, std::uint64_t multiprocessors) noexcept {

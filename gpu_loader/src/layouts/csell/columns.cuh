@@ -11,9 +11,17 @@
 
 namespace spmvpack::gpu_loader::layouts::csell_kernels {
 
-/// Block rows of a thread, and steps whose loads are on their way together.
-constexpr int rows_of_thread(int block) { return block == 1 ? 4 : block == 2 ? 2 : 1; }
-constexpr int steps_together(int block) { return block == 1 ? 2 : 1; }
+/// What a kernel of columns is compiled for. `patterns`: all groups are, so that the rows of a thread share elements of
+/// X. `rows`: block rows of a thread; `together`: steps whose loads are on their way together; `blocks`: of threads,
+/// that a multiprocessor holds.
+template <Source value_source, int block_rows, bool patterns_only, int thread_rows, int steps_together,
+          unsigned most_threads>
+struct ColumnsKernel {
+  static constexpr Source source = value_source;
+  static constexpr bool patterns = patterns_only;
+  static constexpr int block = block_rows, rows = thread_rows, together = steps_together;
+  static constexpr unsigned threads = most_threads;
+};
 
 /// The groups of a slice, whichever: what all lanes have, and what a lane has of its own.
 struct ColumnWalk : AnyWalk {
@@ -44,9 +52,10 @@ struct GroupHeader {
 };
 
 /// The values of a thread's rows in the steps of a slice, in turn.
-template <Source source, int block, class A, class V>
+template <class K, class A, class V>
 struct ColumnValues {
-  static constexpr int rows = rows_of_thread(block), block_values = block * block;
+  static constexpr Source source = K::source;
+  static constexpr int block = K::block, rows = K::rows, block_values = block * block;
   static constexpr bool mirrors = source == Source::mirror;
 
   const View<A>& v;
@@ -56,6 +65,7 @@ struct ColumnValues {
   std::uint32_t first;      ///< the thread's first lane in the slice
   V single = 0;
   uint2 ids[rows][mirrors || source != Source::table ? 1 : block_values];  ///< or references
+  std::uint32_t slots[rows][mirrors ? group_steps : 1];  ///< of the slices that have the entries' values
 
   __device__ ColumnValues(const View<A>& of, const ColumnWalk& w, const Slice& slice, const A* table,
                           std::uint32_t lane)
@@ -65,8 +75,9 @@ struct ColumnValues {
       values = v.values + std::uint64_t{slice.pattern} * (group_steps * block_values);
     if constexpr (source == Source::single) single = static_cast<V>(__ldg(v.values));
   }
-  /// What is loaded for a group at once.
-  __device__ __forceinline__ void begin(std::uint32_t g, ReadOnce once) {
+  /// What is loaded for a group at once. column(i, k): of row i in step k.
+  template <class Column>
+  __device__ __forceinline__ void begin(std::uint32_t g, const GroupHeader& group, Column&& column, ReadOnce once) {
     if constexpr (source == Source::table) {
 #pragma unroll
       for (int i = 0; i < rows; ++i)
@@ -78,34 +89,40 @@ struct ColumnValues {
       for (int i = 0; i < rows; ++i)
         ids[i][0] = walk.id_bytes == 0 ? __ldg(reinterpret_cast<const uint2*>(v.references) + (walk.pattern + g))
                                        : load_ids(walk.ids(), walk.id_bytes, g, first + i, once);
+#pragma unroll
+      for (int i = 0; i < rows; ++i)
+#pragma unroll
+        for (int k = 0; k < static_cast<int>(group_steps); ++k) {
+          slots[i][k] = own_slots;
+          if ((group.mask[k] >> (first + i) & 1U) != 0 && Reference{id(i, 0, k)}.is_mirror())
+            slots[i][k] = __ldg(&v.slices[column(i, k) / lanes].values);
+        }
     }
   }
-  /// Those of step k of group g, which has the mask. Of rows that lack the step, anything.
+  /// Of a row's entry in step k, the id of a value of its block, or the reference.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t id(int i, int e, int k) const {
+    const std::uint32_t pair = k < 2 ? ids[i][e].x : ids[i][e].y;
+    return k % 2 == 0 ? pair & 0xFFFF : pair >> 16;
+  }
+  /// The values of step k of group g, which has the mask. Of rows that lack the step, anything.
   __device__ __forceinline__ void load(std::uint32_t g, int k, std::uint32_t mask, const std::uint32_t (&column)[rows],
-                                       std::uint32_t slice_first_row, ReadOnce once,
-                                       V (&value)[rows][block_values]) const {
-    const auto pick = [&](int i, int e) {
-      const std::uint32_t pair = k < 2 ? ids[i][e].x : ids[i][e].y;
-      return k % 2 == 0 ? pair & 0xFFFF : pair >> 16;
-    };
+                                       std::uint32_t slice_row, ReadOnce once, V (&value)[rows][block_values]) const {
     if constexpr (source == Source::raw) {
       const auto n = static_cast<std::uint32_t>(__popc(mask));
       auto rank = static_cast<std::uint32_t>(__popc(mask & ((1U << first) - 1)));
 #pragma unroll
       for (int i = 0; i < rows; ++i) {
-        const bool on = (mask >> (first + i) & 1U) != 0;
+        // Of a row without the step, another row's value: there is one.
 #pragma unroll
-        for (int e = 0; e < block_values; ++e) value[i][e] = on ? static_cast<V>(once(values + (e * n + rank))) : V{0};
-        rank += on ? 1 : 0;
+        for (int e = 0; e < block_values; ++e) value[i][e] = static_cast<V>(once(values + (e * n + min(rank, n - 1))));
+        rank += mask >> (first + i) & 1U;
       }
     } else if constexpr (source == Source::table) {
+      // Of a row without the step, the value of id 0: there is one.
 #pragma unroll
       for (int i = 0; i < rows; ++i)
 #pragma unroll
-        for (int e = 0; e < block_values; ++e) {
-          const bool on = (mask >> (first + i) & 1U) != 0;
-          value[i][e] = on ? static_cast<V>(__ldg(values + pick(i, e))) : V{0};
-        }
+        for (int e = 0; e < block_values; ++e) value[i][e] = static_cast<V>(__ldg(values + id(i, e, k)));
     } else if constexpr (source == Source::step) {
 #pragma unroll
       for (int e = 0; e < block_values; ++e) {
@@ -118,11 +135,10 @@ struct ColumnValues {
 #pragma unroll
       for (int i = 0; i < rows; ++i) {
         const bool on = (mask >> (first + i) & 1U) != 0;
-        const Reference reference{pick(i, 0)};
+        const Reference reference{id(i, 0, k)};
         const bool mirror = reference.is_mirror();
-        const std::uint32_t owner = mirror ? column[i] : slice_first_row + first + i;
-        const std::uint32_t slots = on && mirror ? __ldg(&v.slices[owner / lanes].values) : own_slots;
-        const A* const from = v.values + (std::uint64_t{slots} * (unit / sizeof(A)) +
+        const std::uint32_t owner = mirror ? column[i] : slice_row + first + i;
+        const A* const from = v.values + (std::uint64_t{slots[i][k]} * (unit / sizeof(A)) +
                                           reference.slot() * (block_values * lanes) + owner % lanes);
 #pragma unroll
         for (int e = 0; e < block_values; ++e) {
@@ -145,24 +161,114 @@ struct ColumnValues {
   }
 };
 
-/// A thread's rows of X in a step, by element of the block.
-template <int block, class V>
-using StepOfX = Pack<V>[rows_of_thread(block)][block];
+/// Threads of a slice's rows: for each of its rows or few of them, for each of the part's sums, a thread for each
+/// column lane. A block has whole ones.
+struct ColumnThreads {
+  std::uint32_t lanes, sums;
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t each() const { return lanes * sums; }
+};
 
-template <Source source, int block, class A, class V>
-__global__ void __launch_bounds__(column_threads) columns_kernel(View<A> v, ColumnOperands<V> o) {
-  constexpr int rows = rows_of_thread(block), together = steps_together(block), steps = static_cast<int>(group_steps);
+/// The sums of a thread's rows over the groups part, part + sums, ... of a slice. Masks of all steps go to `seen`.
+template <class K, class A, class V>
+__device__ __forceinline__ void column_sums(const View<A>& v, const ColumnWalk& walk, ColumnValues<K, A, V>& values,
+                                            const ColumnLane<V>& lane, std::uint32_t part, std::uint32_t slice_row,
+                                            std::uint32_t first, ReadOnce once, Pack<V> (&sum)[K::rows][K::block],
+                                            std::uint32_t& seen) {
   using P = Pack<V>;
-  const std::uint64_t item = first_item(), of_lane = item / o.lanes;
-  const std::uint32_t slice_number = static_cast<std::uint32_t>(of_lane / (lanes / rows)),
-                      first = static_cast<std::uint32_t>(of_lane % (lanes / rows)) * rows;
-  if (of_lane >= v.slice_count * (lanes / rows)) return;
-  const ColumnLane<V> lane(o, static_cast<std::uint32_t>(item - of_lane * o.lanes));
+  constexpr int block = K::block, rows = K::rows, together = K::together, steps = static_cast<int>(group_steps);
+  const std::uint32_t row = slice_row + first;
+  P last[rows][block];          // of X in the step before
+  std::uint32_t next_base = 0;  // its base and one more
+  bool last_full = false;       // whether all lanes had it
+#pragma unroll 1
+  for (std::uint32_t g = 0; g < walk.groups; ++g) {
+    const GroupHeader group(walk.header(g));
+    if (v.sums > 1 && g % v.sums != part) {
+      values.pass(group.entries());
+      last_full = false;
+      continue;
+    }
+    const bool is_pattern = K::patterns || g < walk.end_pattern;
+    uint4 offset[rows] = {};
+    if (!is_pattern) {
+#pragma unroll
+      for (int i = 0; i < rows; ++i) offset[i] = walk.offsets(g, first + i, once);
+    }
+    const auto column_of = [&](int i, int k) {
+      const std::uint32_t own = k == 0 ? offset[i].x : k == 1 ? offset[i].y : k == 2 ? offset[i].z : offset[i].w;
+      return group.base[k] + (is_pattern ? row + i : own);
+    };
+    values.begin(g, group, column_of, once);
+#pragma unroll
+    for (int begin = 0; begin < steps; begin += together) {
+      if (group.mask[begin] == 0) break;
+      P element[together][rows][block];
+      V value[together][rows][block * block];
+#pragma unroll
+      for (int k = begin; k < begin + together; ++k) {
+        const std::uint32_t mask = group.mask[k];
+        std::uint32_t column[rows];
+#pragma unroll
+        for (int i = 0; i < rows; ++i) column[i] = column_of(i, k);
+        P(&x)[rows][block] = element[k - begin];
+        const P(&x_before)[rows][block] = k == begin ? last : element[k == begin ? 0 : k - begin - 1];
+        const bool follows = K::patterns && rows > 1 && last_full && group.base[k] == next_base;
+#pragma unroll
+        for (int i = 0; i < rows; ++i) {
+          const bool on = (mask >> (first + i) & 1U) != 0;
+          if (i + 1 < rows && follows) {
+#pragma unroll
+            for (int c = 0; c < block; ++c) x[i][c] = x_before[i + 1 < rows ? i + 1 : i][c];
+          } else {
+#pragma unroll
+            for (int c = 0; c < block; ++c) x[i][c] = lane.load(column[i] * block + c, on);
+          }
+        }
+        if (mask != 0) values.load(g, k, mask, column, slice_row, once, value[k - begin]);
+        values.pass(static_cast<std::uint32_t>(__popc(mask)));
+        next_base = group.base[k] + 1;
+        last_full = mask == ~0U;
+        seen |= mask;
+      }
+      issue_loads();
+#pragma unroll
+      for (int k = begin; k < begin + together; ++k) {
+#pragma unroll
+        for (int i = 0; i < rows; ++i) {
+          if ((group.mask[k] >> (first + i) & 1U) == 0) continue;
+#pragma unroll
+          for (int e = 0; e < block * block; ++e)
+            sum[i][e / block].add_product(value[k - begin][i][e], element[k - begin][i][e % block]);
+        }
+      }
+      if constexpr (K::patterns) {
+#pragma unroll
+        for (int i = 0; i < rows; ++i)
+#pragma unroll
+          for (int c = 0; c < block; ++c) last[i][c] = element[together - 1][i][c];
+      }
+    }
+  }
+}
+
+template <class K, class A, class V>
+__global__ void __launch_bounds__(K::threads, 1) columns_kernel(View<A> v, ColumnOperands<V> o, ColumnThreads threads) {
+  constexpr int block = K::block, rows = K::rows;
+  constexpr Source source = K::source;
+  using P = Pack<V>;
+  extern __shared__ __align__(16) std::byte shared_bytes[];  // with several sums of a row: those of threads
+  const std::uint32_t each = threads.each(), in_block = threadIdx.x / each, mine = threadIdx.x - in_block * each,
+                      part = mine / o.lanes;
+  const std::uint64_t item = std::uint64_t{blockIdx.x} * (blockDim.x / each) + in_block;
+  const std::uint32_t slice_number = static_cast<std::uint32_t>(item / (lanes / rows)),
+                      first = static_cast<std::uint32_t>(item % (lanes / rows)) * rows,
+                      slice_row = slice_number * lanes;
+  const bool exists = item < v.slice_count * (lanes / rows);
+  const ColumnLane<V> lane(o, mine - part * o.lanes);
   const V alpha = o.alpha.get();
-  const std::uint32_t slice_row = slice_number * lanes, row = slice_row + first;
-  P total[rows][block] = {};
+  P sum[rows][block] = {};
   std::uint32_t seen = 0;
-  if (alpha != V{0}) {
+  if (exists && alpha != V{0}) {
     const uint4 header = __ldg(reinterpret_cast<const uint4*>(v.slices) + slice_number);
     const Slice slice{header.x, header.y, header.z, header.w};
     std::uint32_t id_bytes = source == Source::mirror ? slice.reference_bytes() : 0;
@@ -173,106 +279,65 @@ __global__ void __launch_bounds__(column_threads) columns_kernel(View<A> v, Colu
       table = v.values + tile.begin;
     }
     const ColumnWalk walk(slice, v.patterns, v.stream, id_bytes);
-#pragma unroll 1
-    for (std::uint32_t part = 0; part < v.sums; ++part) {
-      ColumnValues<source, block, A, V> values(v, walk, slice, table, first);
-      P sum[rows][block] = {};
-      P last[rows][block];          // of X in the step before
-      std::uint32_t next_base = 0;  // its base and one more
-      bool last_full = false;       // whether all lanes had it
-#pragma unroll 1
-      for (std::uint32_t g = 0; g < walk.groups; ++g) {
-        const GroupHeader group(walk.header(g));
-        if (v.sums > 1 && g % v.sums != part) {
-          values.pass(group.entries());
-          last_full = false;
-          continue;
-        }
-        const bool is_pattern = g < walk.end_pattern;
-        uint4 offset[rows] = {};
-        if (!is_pattern) {
+    ColumnValues<K, A, V> values(v, walk, slice, table, first);
+    column_sums<K>(v, walk, values, lane, part, slice_row, first, o.once, sum, seen);
+  }
+  if (v.sums > 1) {
+    auto* const sums = reinterpret_cast<P*>(shared_bytes);
+    auto* const masks = reinterpret_cast<std::uint32_t*>(sums + blockDim.x * rows * block);
 #pragma unroll
-          for (int i = 0; i < rows; ++i) offset[i] = walk.offsets(g, first + i, o.once);
-        }
-        values.begin(g, o.once);
+    for (int i = 0; i < rows * block; ++i) sums[i * blockDim.x + threadIdx.x] = sum[i / block][i % block];
+    masks[threadIdx.x] = seen;
+    __syncthreads();
+    if (part != 0) return;
+    for (std::uint32_t other = 1; other < v.sums; ++other) {
+      const std::uint32_t there = threadIdx.x + other * o.lanes;
 #pragma unroll
-        for (int begin = 0; begin < steps; begin += together) {
-          if (group.mask[begin] == 0) break;
-          P element[together][rows][block];
-          V value[together][rows][block * block];
-#pragma unroll
-          for (int k = begin; k < begin + together; ++k) {
-            const std::uint32_t mask = group.mask[k];
-            std::uint32_t column[rows];
-#pragma unroll
-            for (int i = 0; i < rows; ++i) {
-              const std::uint32_t own = k == 0   ? offset[i].x
-                                        : k == 1 ? offset[i].y
-                                        : k == 2 ? offset[i].z
-                                                 : offset[i].w;
-              column[i] = group.base[k] + (is_pattern ? row + i : own);
-            }
-            P(&x)[rows][block] = element[k - begin];
-            const P(&x_before)[rows][block] = k == begin ? last : element[k == begin ? 0 : k - begin - 1];
-            const bool follows = rows > 1 && is_pattern && last_full && group.base[k] == next_base;
-#pragma unroll
-            for (int i = 0; i < rows; ++i) {
-              const bool on = (mask >> (first + i) & 1U) != 0;
-              if (i + 1 < rows && follows) {
-#pragma unroll
-                for (int c = 0; c < block; ++c) x[i][c] = x_before[i + 1 < rows ? i + 1 : i][c];
-              } else {
-#pragma unroll
-                for (int c = 0; c < block; ++c) x[i][c] = on ? lane.load(column[i] * block + c) : P{};
-              }
-            }
-            values.load(g, k, mask, column, slice_row, o.once, value[k - begin]);
-            values.pass(static_cast<std::uint32_t>(__popc(mask)));
-            next_base = group.base[k] + 1;
-            last_full = mask == ~0U;
-            seen |= mask;
-          }
-          issue_loads();
-#pragma unroll
-          for (int k = begin; k < begin + together; ++k) {
-#pragma unroll
-            for (int i = 0; i < rows; ++i) {
-              if ((group.mask[k] >> (first + i) & 1U) == 0) continue;
-#pragma unroll
-              for (int e = 0; e < block * block; ++e)
-                sum[i][e / block].add_product(value[k - begin][i][e], element[k - begin][i][e % block]);
-            }
-          }
-#pragma unroll
-          for (int i = 0; i < rows; ++i)
-#pragma unroll
-            for (int c = 0; c < block; ++c) last[i][c] = element[together - 1][i][c];
-        }
-      }
-#pragma unroll
-      for (int i = 0; i < rows; ++i)
-#pragma unroll
-        for (int r = 0; r < block; ++r) total[i][r] = part == 0 ? sum[i][r] : total[i][r] + sum[i][r];
+      for (int i = 0; i < rows * block; ++i)
+        sum[i / block][i % block] = sum[i / block][i % block] + sums[i * blockDim.x + there];
+      seen |= masks[there];
     }
   }
+  if (!exists) return;
   const V beta = o.beta.get();
 #pragma unroll
   for (int i = 0; i < rows; ++i) {
-    if (row + i >= v.rows) break;
+    const std::uint32_t row = slice_row + first + i;
+    if (row >= v.rows) break;
 #pragma unroll
     for (int r = 0; r < block; ++r)
-      lane.put(std::uint64_t{row + i} * block + r, total[i][r], (seen >> (first + i) & 1U) != 0, alpha, beta);
+      lane.put(std::uint64_t{row} * block + r, sum[i][r], (seen >> (first + i) & 1U) != 0, alpha, beta);
   }
+}
+
+template <class K, class A, class V>
+void launch_columns(const DevicePart& part, const MultiplyCall& call) {
+  const ColumnOperands<V> operands(call);
+  const View<A> v = view<A>(part.view);
+  const ColumnThreads threads{operands.lanes, v.sums};
+  const std::uint64_t items = v.slice_count * (lanes / K::rows);
+  const unsigned at_once = column_block(items * threads.each(), K::threads, call.device) / threads.each(),
+                 of_block = at_once * threads.each();
+  cudaLaunchConfig_t config = launch_config(blocks_for(items, at_once), of_block, call.stream);
+  if (v.sums > 1) config.dynamicSmemBytes = of_block * (K::rows * K::block * sizeof(Pack<V>) + sizeof(std::uint32_t));
+  launch(config, columns_kernel<K, A, V>, v, operands, threads);
 }
 
 template <Source source>
 void multiply_columns(const DevicePart& part, const MultiplyCall& call) {
-  dispatch_types(part.view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
-    dispatch_constant<1, 2, 3, 4>(static_cast<int>(part.view.info().params[param_block]), [&](auto block) {
-      const ColumnOperands<V> operands(call);
-      launch(columns_kernel<source, block(), A, V>,
-             column_blocks(operands, slices_of(part.view.info()) * (lanes / rows_of_thread(block()))), column_threads,
-             call.stream, view<A>(part.view), operands);
+  const PartInfo& info = part.view.info();
+  dispatch_types(info.value_type, call.description.vectors, [&]<class A, class V>(A, V) {
+    dispatch_constant<1, 2, 3, 4>(static_cast<int>(info.params[param_block]), [&](auto block) {
+      constexpr int b = block();
+      constexpr unsigned threads = b == 1 ? 1024 : 768;
+      if (info.params[param_patterns_only] != 0)
+        return launch_columns<ColumnsKernel<source, b, true,
+                                            b == 1   ? 4
+                                            : b == 2 ? 2
+                                                     : 1,
+                                            1, threads>,
+                              A, V>(part, call);
+      launch_columns<ColumnsKernel<source, b, false, b == 1 ? 2 : 1, 1, threads>, A, V>(part, call);
     });
   });
 }

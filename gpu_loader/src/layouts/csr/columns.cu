@@ -7,6 +7,8 @@
 namespace spmvpack::gpu_loader::layouts::csr_kernels {
 namespace {
 
+constexpr unsigned column_threads = 256;
+
 /// A row has each * group sums, of which a thread has `each` neighbouring ones, and `group` threads all of a column
 /// lane's: sum i has entries i, i + each * group, ...
 template <unsigned each, unsigned group, class A, class V, class P>
@@ -33,7 +35,7 @@ __global__ void __launch_bounds__(column_threads) rows_columns_kernel(Arrays<A, 
       const std::uint64_t k = begin + mine + i;
       const bool has = k < end;
       value[i] = has ? static_cast<V>(o.once(a.values + k)) : V{0};
-      element[i] = has ? lane.load(o.once(a.col_idx + k)) : Columns{};
+      element[i] = lane.load(has ? o.once(a.col_idx + k) : 0, has);
     }
 #pragma unroll
     for (unsigned i = 0; i < together; ++i)
@@ -54,10 +56,10 @@ __global__ void __launch_bounds__(column_threads) rows_columns_kernel(Arrays<A, 
   if (has_row && mine == 0) lane.put(row, sum[0], !empty, alpha, o.beta.get());
 }
 
-constexpr RowBlockLimits limits;
-static_assert(limits.threads == column_threads);
+constexpr RowBlockLimits block_limits;
+static_assert(block_limits.threads == column_threads);
 
-/// ipcsr: a block of threads has the row block, and `limits.threads` sums of each column lane in shared memory.
+/// ipcsr: a block of threads has the row block, and `block_limits.threads` sums of each column lane in shared memory.
 template <class A, class V, class P>
 __global__ void __launch_bounds__(column_threads)
     blocks_columns_kernel(Arrays<A, P> a, const std::uint32_t* __restrict__ starts, ColumnOperands<V> o) {
@@ -66,7 +68,7 @@ __global__ void __launch_bounds__(column_threads)
   auto* const sums = reinterpret_cast<Columns*>(shared_bytes);  // by sum, then by column lane
   const V alpha = o.alpha.get(), beta = o.beta.get();
   const std::uint32_t first_row = starts[blockIdx.x], rows = starts[blockIdx.x + std::uint64_t{1}] - first_row;
-  const unsigned each = rows == 1 ? limits.threads : threads_per_row(limits.threads, rows);
+  const unsigned each = rows == 1 ? block_limits.threads : threads_per_row(block_limits.threads, rows);
   // Calls f(n, lane) for n below `count`, by all threads.
   const auto for_each = [&](unsigned count, auto&& f) {
     for (unsigned j = threadIdx.x; j < count * o.lanes; j += column_threads) f(j / o.lanes, j % o.lanes);
@@ -79,7 +81,7 @@ __global__ void __launch_bounds__(column_threads)
 #pragma unroll 4
     for (std::uint64_t k = a.row_ptr[row] + n % each; k < end; k += each) {
       const V value = static_cast<V>(o.once(a.values + k));
-      const Columns x = columns.load(o.once(a.col_idx + k));
+      const Columns x = columns.load(o.once(a.col_idx + k), true);
       if (rows == 1) {
         sum.add_product(value, x);
       } else {
@@ -113,7 +115,8 @@ void multiply_rows_by_columns(const PartView& part, const MultiplyCall& call, st
   with_arrays(part, call.description.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
     const ColumnOperands<V> operands(call);
     const auto start = [&](auto kernel, std::uint64_t group) {
-      launch(kernel, column_blocks(operands, a.rows * group), column_threads, call.stream, a, operands);
+      launch(kernel, blocks_for(a.rows * group * operands.lanes, column_threads), column_threads, call.stream, a,
+             operands);
     };
     dispatch_constant<1, 2, 4, 8, 16, 32>(static_cast<int>(lanes), [&](auto sums) {
       constexpr unsigned each = sums() < 8 ? sums() : 8;
@@ -126,7 +129,7 @@ void multiply_blocks_by_columns(const PartView& part, const RowBlocksOnDevice& b
   with_arrays(part, call.description.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
     const ColumnOperands<V> operands(call);
     cudaLaunchConfig_t config = launch_config(static_cast<unsigned>(blocks.count), column_threads, call.stream);
-    config.dynamicSmemBytes = std::size_t{limits.threads} * operands.lanes * sizeof(Pack<V>);
+    config.dynamicSmemBytes = std::size_t{block_limits.threads} * operands.lanes * sizeof(Pack<V>);
     launch(config, blocks_columns_kernel<A, V, P>, a, blocks.starts(), operands);
   });
 }
