@@ -151,9 +151,19 @@ __device__ __forceinline__ std::uint32_t multiply_chunk_columns(const View<A>& v
       own.open[warp_lane] = sums[(whole - first_start + 1) * o.lanes + warp_lane];
     __syncwarp();
   }
-  if (warp_lane < o.lanes)
-    own.head[warp_lane] =
-        sum_in_place(heads + warp_lane, o.lanes, min(used, segment_end(with_start << 1 | 1, 0, used)));
+  // The tree of what the chunk has of the row before it, by all threads: of a long row, it is that of all lanes.
+  const std::uint32_t head_lanes = min(used, segment_end(with_start << 1 | 1, 0, used));
+  for (std::uint32_t distance = 1; distance < head_lanes; distance *= 2) {
+    for (std::uint32_t j = warp_lane; j < head_lanes / (2 * distance) * o.lanes + o.lanes; j += 32) {
+      const std::uint32_t left = j / o.lanes * 2 * distance, right = left + distance;
+      if (right < head_lanes) {
+        P& at_left = heads[left * o.lanes + j % o.lanes];
+        at_left = at_left + heads[right * o.lanes + j % o.lanes];
+      }
+    }
+    __syncwarp();
+  }
+  if (warp_lane < o.lanes) own.head[warp_lane] = heads[warp_lane];
   __syncwarp();  // before the next chunk's
   return whole != count ? row(whole) : no_row;
 }

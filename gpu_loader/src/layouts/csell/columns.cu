@@ -3,8 +3,9 @@
 namespace spmvpack::gpu_loader::layouts::csell_kernels {
 
 void multiply_columns(const DevicePart& part, const MultiplyCall& call) {
-  dispatch_source(source_of(part.view.info()),
-                  [&](auto source) { multiply_columns<without_signs(source())>(part, call); });
+  dispatch_source(source_of(part.view.info()), [&](auto source) {
+    if constexpr (!has_mirrors(source())) multiply_columns<source()>(part, call);
+  });
 }
 
 }  // namespace spmvpack::gpu_loader::layouts::csell_kernels

@@ -11,16 +11,20 @@
 
 namespace spmvpack::gpu_loader::layouts::csell_kernels {
 
+// Mirrors have no kernel here: their values are a load behind another, for which a single column's lanes, neighbours in
+// the slice, share the cache's lines. With column lanes in between, 8 columns of elasticity took 960 us, 8 multiplies
+// of one 786 (H200).
+
 /// What a kernel of columns is compiled for. `patterns`: all groups are, so that the rows of a thread share elements of
 /// X. `rows`: block rows of a thread; `together`: steps whose loads are on their way together; `blocks`: of threads,
 /// that a multiprocessor holds.
 template <Source value_source, int block_rows, bool patterns_only, int thread_rows, int steps_together,
-          unsigned most_threads>
+          unsigned resident_blocks>
 struct ColumnsKernel {
   static constexpr Source source = value_source;
   static constexpr bool patterns = patterns_only;
   static constexpr int block = block_rows, rows = thread_rows, together = steps_together;
-  static constexpr unsigned threads = most_threads;
+  static constexpr unsigned blocks = resident_blocks;
 };
 
 /// The groups of a slice, whichever: what all lanes have, and what a lane has of its own.
@@ -56,57 +60,40 @@ template <class K, class A, class V>
 struct ColumnValues {
   static constexpr Source source = K::source;
   static constexpr int block = K::block, rows = K::rows, block_values = block * block;
-  static constexpr bool mirrors = source == Source::mirror;
 
   const View<A>& v;
   const ColumnWalk& walk;
-  const A* values;          ///< raw: of the next step; table: of the tile; step: of the slice's first pattern
-  std::uint32_t own_slots;  ///< mirrors: the unit at which the slice's own begin
-  std::uint32_t first;      ///< the thread's first lane in the slice
+  const A* values;      ///< raw: of the next step; table: of the tile; step: of the slice's first pattern
+  std::uint32_t first;  ///< the thread's first lane in the slice
   V single = 0;
-  uint2 ids[rows][mirrors || source != Source::table ? 1 : block_values];  ///< or references
-  std::uint32_t slots[rows][mirrors ? group_steps : 1];  ///< of the slices that have the entries' values
+  uint2 ids[rows][source != Source::table ? 1 : block_values];
 
   __device__ ColumnValues(const View<A>& of, const ColumnWalk& w, const Slice& slice, const A* table,
                           std::uint32_t lane)
-      : v(of), walk(w), values(table), own_slots(slice.values), first(lane) {
+      : v(of), walk(w), values(table), first(lane) {
     if constexpr (source == Source::raw) values = v.values + std::uint64_t{slice.values} * (unit / sizeof(A));
     if constexpr (source == Source::step)
       values = v.values + std::uint64_t{slice.pattern} * (group_steps * block_values);
     if constexpr (source == Source::single) single = static_cast<V>(__ldg(v.values));
   }
-  /// What is loaded for a group at once. column(i, k): of row i in step k.
-  template <class Column>
-  __device__ __forceinline__ void begin(std::uint32_t g, const GroupHeader& group, Column&& column, ReadOnce once) {
+  /// What is loaded for a group at once.
+  __device__ __forceinline__ void begin(std::uint32_t g, ReadOnce once) {
     if constexpr (source == Source::table) {
 #pragma unroll
       for (int i = 0; i < rows; ++i)
 #pragma unroll
         for (int e = 0; e < block_values; ++e)
           ids[i][e] = load_ids(walk.ids(), walk.id_bytes, g * block_values + e, first + i, once);
-    } else if constexpr (mirrors) {
-#pragma unroll
-      for (int i = 0; i < rows; ++i)
-        ids[i][0] = walk.id_bytes == 0 ? __ldg(reinterpret_cast<const uint2*>(v.references) + (walk.pattern + g))
-                                       : load_ids(walk.ids(), walk.id_bytes, g, first + i, once);
-#pragma unroll
-      for (int i = 0; i < rows; ++i)
-#pragma unroll
-        for (int k = 0; k < static_cast<int>(group_steps); ++k) {
-          slots[i][k] = own_slots;
-          if ((group.mask[k] >> (first + i) & 1U) != 0 && Reference{id(i, 0, k)}.is_mirror())
-            slots[i][k] = __ldg(&v.slices[column(i, k) / lanes].values);
-        }
     }
   }
-  /// Of a row's entry in step k, the id of a value of its block, or the reference.
+  /// Of a row's entry in step k, the id of a value of its block.
   [[nodiscard]] __device__ __forceinline__ std::uint32_t id(int i, int e, int k) const {
     const std::uint32_t pair = k < 2 ? ids[i][e].x : ids[i][e].y;
     return k % 2 == 0 ? pair & 0xFFFF : pair >> 16;
   }
   /// The values of step k of group g, which has the mask. Of rows that lack the step, anything.
-  __device__ __forceinline__ void load(std::uint32_t g, int k, std::uint32_t mask, const std::uint32_t (&column)[rows],
-                                       std::uint32_t slice_row, ReadOnce once, V (&value)[rows][block_values]) const {
+  __device__ __forceinline__ void load(std::uint32_t g, int k, std::uint32_t mask, ReadOnce once,
+                                       V (&value)[rows][block_values]) const {
     if constexpr (source == Source::raw) {
       const auto n = static_cast<std::uint32_t>(__popc(mask));
       auto rank = static_cast<std::uint32_t>(__popc(mask & ((1U << first) - 1)));
@@ -130,24 +117,6 @@ struct ColumnValues {
 #pragma unroll
         for (int i = 1; i < rows; ++i) value[i][e] = value[0][e];
       }
-    } else if constexpr (mirrors) {
-      const bool skew = v.source == Source::skew;
-#pragma unroll
-      for (int i = 0; i < rows; ++i) {
-        const bool on = (mask >> (first + i) & 1U) != 0;
-        const Reference reference{id(i, 0, k)};
-        const bool mirror = reference.is_mirror();
-        const std::uint32_t owner = mirror ? column[i] : slice_row + first + i;
-        const A* const from = v.values + (std::uint64_t{slots[i][k]} * (unit / sizeof(A)) +
-                                          reference.slot() * (block_values * lanes) + owner % lanes);
-#pragma unroll
-        for (int e = 0; e < block_values; ++e) {
-          const int r = e / block, c = e % block;
-          const int element = mirror ? c * block + r : e;
-          const V factor = on ? static_cast<V>(__ldcg(from + element * static_cast<int>(lanes))) : V{0};
-          value[i][e] = mirror && skew ? -factor : factor;
-        }
-      }
     } else {
 #pragma unroll
       for (int i = 0; i < rows; ++i)
@@ -160,6 +129,8 @@ struct ColumnValues {
     if constexpr (source == Source::raw) values += entries * block_values;
   }
 };
+
+inline constexpr unsigned column_threads = 256;
 
 /// Threads of a slice's rows: for each of its rows or few of them, for each of the part's sums, a thread for each
 /// column lane. A block has whole ones.
@@ -198,7 +169,7 @@ __device__ __forceinline__ void column_sums(const View<A>& v, const ColumnWalk& 
       const std::uint32_t own = k == 0 ? offset[i].x : k == 1 ? offset[i].y : k == 2 ? offset[i].z : offset[i].w;
       return group.base[k] + (is_pattern ? row + i : own);
     };
-    values.begin(g, group, column_of, once);
+    values.begin(g, once);
 #pragma unroll
     for (int begin = 0; begin < steps; begin += together) {
       if (group.mask[begin] == 0) break;
@@ -224,7 +195,7 @@ __device__ __forceinline__ void column_sums(const View<A>& v, const ColumnWalk& 
             for (int c = 0; c < block; ++c) x[i][c] = lane.load(column[i] * block + c, on);
           }
         }
-        if (mask != 0) values.load(g, k, mask, column, slice_row, once, value[k - begin]);
+        if (mask != 0) values.load(g, k, mask, once, value[k - begin]);
         values.pass(static_cast<std::uint32_t>(__popc(mask)));
         next_base = group.base[k] + 1;
         last_full = mask == ~0U;
@@ -252,7 +223,8 @@ __device__ __forceinline__ void column_sums(const View<A>& v, const ColumnWalk& 
 }
 
 template <class K, class A, class V>
-__global__ void __launch_bounds__(K::threads, 1) columns_kernel(View<A> v, ColumnOperands<V> o, ColumnThreads threads) {
+__global__ void __launch_bounds__(column_threads, K::blocks)
+    columns_kernel(View<A> v, ColumnOperands<V> o, ColumnThreads threads) {
   constexpr int block = K::block, rows = K::rows;
   constexpr Source source = K::source;
   using P = Pack<V>;
@@ -271,7 +243,7 @@ __global__ void __launch_bounds__(K::threads, 1) columns_kernel(View<A> v, Colum
   if (exists && alpha != V{0}) {
     const uint4 header = __ldg(reinterpret_cast<const uint4*>(v.slices) + slice_number);
     const Slice slice{header.x, header.y, header.z, header.w};
-    std::uint32_t id_bytes = source == Source::mirror ? slice.reference_bytes() : 0;
+    std::uint32_t id_bytes = 0;
     const A* table = nullptr;
     if constexpr (source == Source::table) {
       const Tile tile = v.tiles[slice_number / v.tile_slices];
@@ -316,8 +288,7 @@ void launch_columns(const DevicePart& part, const MultiplyCall& call) {
   const View<A> v = view<A>(part.view);
   const ColumnThreads threads{operands.lanes, v.sums};
   const std::uint64_t items = v.slice_count * (lanes / K::rows);
-  const unsigned at_once = column_block(items * threads.each(), K::threads, call.device) / threads.each(),
-                 of_block = at_once * threads.each();
+  const unsigned at_once = column_threads / threads.each(), of_block = at_once * threads.each();
   cudaLaunchConfig_t config = launch_config(blocks_for(items, at_once), of_block, call.stream);
   if (v.sums > 1) config.dynamicSmemBytes = of_block * (K::rows * K::block * sizeof(Pack<V>) + sizeof(std::uint32_t));
   launch(config, columns_kernel<K, A, V>, v, operands, threads);
@@ -329,15 +300,20 @@ void multiply_columns(const DevicePart& part, const MultiplyCall& call) {
   dispatch_types(info.value_type, call.description.vectors, [&]<class A, class V>(A, V) {
     dispatch_constant<1, 2, 3, 4>(static_cast<int>(info.params[param_block]), [&](auto block) {
       constexpr int b = block();
-      constexpr unsigned threads = b == 1 ? 1024 : 768;
-      if (info.params[param_patterns_only] != 0)
-        return launch_columns<ColumnsKernel<source, b, true,
-                                            b == 1   ? 4
-                                            : b == 2 ? 2
-                                                     : 1,
-                                            1, threads>,
-                              A, V>(part, call);
-      launch_columns<ColumnsKernel<source, b, false, b == 1 ? 2 : 1, 1, threads>, A, V>(part, call);
+      constexpr bool few = source == Source::step || source == Source::single;
+      const bool patterns = info.params[param_patterns_only] != 0;
+      if constexpr (b > 1) {
+        constexpr unsigned blocks = b == 4 ? 2 : source == Source::raw ? 4 : 3;
+        launch_columns<ColumnsKernel<source, b, false, 1, 1, blocks>, A, V>(part, call);
+      } else if (!patterns) {
+        launch_columns<ColumnsKernel<source, b, false, 2, 2, 4>, A, V>(part, call);
+      } else {
+        // Four rows share more of X, but few columns have few threads then.
+        if constexpr (few) {
+          if (call.columns.count > 4) return launch_columns<ColumnsKernel<source, b, true, 4, 1, 4>, A, V>(part, call);
+        }
+        launch_columns<ColumnsKernel<source, b, true, 2, source == Source::raw ? 2 : 1, 4>, A, V>(part, call);
+      }
     });
   });
 }

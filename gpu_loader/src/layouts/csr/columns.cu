@@ -78,17 +78,28 @@ __global__ void __launch_bounds__(column_threads)
     const std::uint64_t row = first_row + std::uint64_t{n / each};
     const std::uint64_t end = alpha == V{0} ? 0 : a.row_ptr[row + 1];
     Columns sum{};
-#pragma unroll 4
-    for (std::uint64_t k = a.row_ptr[row] + n % each; k < end; k += each) {
-      const V value = static_cast<V>(o.once(a.values + k));
-      const Columns x = columns.load(o.once(a.col_idx + k), true);
-      if (rows == 1) {
-        sum.add_product(value, x);
-      } else {
+    constexpr unsigned together = 4;
+    for (std::uint64_t begin = a.row_ptr[row] + n % each; begin < end; begin += std::uint64_t{together} * each) {
+      V value[together];
+      Columns x[together];
 #pragma unroll
-        for (unsigned c = 0; c < Columns::size; ++c) {
-          const V product = value * x.of[c];
-          sum.of[c] = sum.of[c] + product;
+      for (unsigned i = 0; i < together; ++i) {
+        const std::uint64_t k = begin + i * each;
+        const bool has = k < end;
+        value[i] = has ? static_cast<V>(o.once(a.values + k)) : V{0};
+        x[i] = columns.load(has ? o.once(a.col_idx + k) : 0, has);
+      }
+#pragma unroll
+      for (unsigned i = 0; i < together; ++i) {
+        if (begin + i * each >= end) break;
+        if (rows == 1) {
+          sum.add_product(value[i], x[i]);
+        } else {
+#pragma unroll
+          for (unsigned c = 0; c < Columns::size; ++c) {
+            const V product = value[i] * x[i].of[c];
+            sum.of[c] = sum.of[c] + product;
+          }
         }
       }
     }
