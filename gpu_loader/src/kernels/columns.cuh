@@ -14,10 +14,14 @@
 
 namespace spmvpack::gpu_loader {
 
-/// The columns of a column lane: elements of X or Y, or sums. What a lane has less than `size` is 0.
+/// Columns that are 16 bytes of a row of X.
 template <class V>
+inline constexpr unsigned piece_columns = 16 / sizeof(V);
+
+/// The columns of a column lane, in so many pieces of 16 bytes: elements of X or Y, or sums.
+template <class V, unsigned number = 1>
 struct alignas(16) Pack {
-  static constexpr unsigned size = 16 / sizeof(V);
+  static constexpr unsigned pieces = number, size = pieces * piece_columns<V>;
   V of[size];
 
   __device__ __forceinline__ void add_product(V factor, const Pack& x) {
@@ -46,14 +50,15 @@ struct ColumnOperands {
   ReadOnce once;
   bool y_aligned;  ///< whether all 16 bytes of a lane of Y are one load or store
 
-  explicit ColumnOperands(const MultiplyCall& call)
+  /// `pieces`: of a column lane.
+  explicit ColumnOperands(const MultiplyCall& call, unsigned pieces = 1)
       : alpha(device_scalar<V>(call.alpha)),
         beta(device_scalar<V>(call.beta)),
         x(static_cast<const V*>(call.columns.x)),
         y(static_cast<V*>(call.columns.y)),
         x_row_bytes(static_cast<std::uint32_t>(call.columns.x_row_stride * static_cast<std::int64_t>(sizeof(V)))),
         columns(static_cast<std::uint32_t>(call.columns.count)),
-        lanes((columns + Pack<V>::size - 1) / Pack<V>::size),
+        lanes(div_up(columns, pieces * piece_columns<V>)),
         y_row(call.columns.y_row_stride),
         y_col(call.columns.y_col_stride),
         map{call.row_list},
@@ -62,72 +67,94 @@ struct ColumnOperands {
                   (reinterpret_cast<std::uintptr_t>(y) | static_cast<std::uint64_t>(y_row) * sizeof(V)) % 16 == 0) {}
 };
 
-/// What a column lane does with X and Y.
-template <class V>
+/// What a column lane does with X and Y. Its pieces are as many apart as a row has lanes, so that neighbouring lanes
+/// load neighbouring ones.
+template <class V, unsigned pieces = 1>
 struct ColumnLane {
-  using P = Pack<V>;
-  const std::byte* x;  ///< of its first column
-  std::uint32_t x_row_bytes;
-  std::uint32_t n;  ///< its columns
-  bool y_whole;
+  using P = Pack<V, pieces>;
+  static constexpr unsigned size = piece_columns<V>;
+  const std::byte* x;                      ///< of its first column
+  std::uint32_t x_row_bytes, piece_bytes;  ///< from a row, or a piece, to the next
+  std::uint32_t n[pieces];                 ///< columns of each piece
+  bool y_aligned;
   V* y;
-  std::int64_t y_row, y_col;
+  std::int64_t y_row, y_col, y_piece;
   RowMap map;
 
   __device__ ColumnLane(const ColumnOperands<V>& o, std::uint32_t lane)
-      : x(reinterpret_cast<const std::byte*>(o.x + lane * P::size)),
+      : x(reinterpret_cast<const std::byte*>(o.x + lane * size)),
         x_row_bytes(o.x_row_bytes),
-        n(min(P::size, o.columns - lane * P::size)),
-        y_whole(o.y_aligned && n == P::size),
-        y(o.y + static_cast<std::int64_t>(lane * P::size) * o.y_col),
+        piece_bytes(o.lanes * 16),
+        y_aligned(o.y_aligned),
+        y(o.y + static_cast<std::int64_t>(lane * size) * o.y_col),
         y_row(o.y_row),
         y_col(o.y_col),
-        map(o.map) {}
+        y_piece(static_cast<std::int64_t>(o.lanes * size) * o.y_col),
+        map(o.map) {
+#pragma unroll
+    for (unsigned p = 0; p < pieces; ++p) {
+      const std::uint32_t first = (p * o.lanes + lane) * size;
+      n[p] = first < o.columns ? min(size, o.columns - first) : 0;
+    }
+  }
 
   /// Of a row of X; 0 where not `on`. Without a branch, so that a thread's loads are on their way together.
   [[nodiscard]] __device__ __forceinline__ P load(std::uint32_t row, bool on) const {
     const std::byte* const from = x + std::uint64_t{row} * x_row_bytes;
-    P p{};
+    P elements{};
+#pragma unroll
+    for (unsigned p = 0; p < pieces; ++p)
+      load_piece(from + p * piece_bytes, on && (p == 0 || n[p] != 0), &elements.of[p * size]);
+    return elements;
+  }
+  /// A row of Y becomes alpha sum + beta Y; without entries, beta Y.
+  template <class Row>
+  __device__ __forceinline__ void put(Row row, const P& sum, bool has_entries, V alpha, V beta) const {
+    V* const at = y + static_cast<std::int64_t>(map(row)) * y_row;
+#pragma unroll
+    for (unsigned p = 0; p < pieces; ++p)
+      put_piece(at + p * y_piece, n[p], &sum.of[p * size], has_entries, alpha, beta);
+  }
+
+ private:
+  static __device__ __forceinline__ void load_piece(const std::byte* from, bool on, V* to) {
     if constexpr (sizeof(V) == 8) {
       asm("{\n\t"
           ".reg .pred on;\n\t"
           "setp.ne.u32 on, %3, 0;\n\t"
           "@on ld.global.nc.v2.f64 {%0, %1}, [%2];\n\t"
           "}"
-          : "+d"(p.of[0]), "+d"(p.of[1])
+          : "+d"(to[0]), "+d"(to[1])
           : "l"(from), "r"(static_cast<std::uint32_t>(on)));
     } else {
-      static_assert(P::size == 4);
+      static_assert(size == 4);
       asm("{\n\t"
           ".reg .pred on;\n\t"
           "setp.ne.u32 on, %5, 0;\n\t"
           "@on ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];\n\t"
           "}"
-          : "+f"(p.of[0]), "+f"(p.of[1]), "+f"(p.of[2]), "+f"(p.of[3])
+          : "+f"(to[0]), "+f"(to[1]), "+f"(to[2]), "+f"(to[3])
           : "l"(from), "r"(static_cast<std::uint32_t>(on)));
     }
-    return p;
   }
-  /// A row of Y becomes alpha sum + beta Y; without entries, beta Y.
-  template <class Row>
-  __device__ __forceinline__ void put(Row row, const P& sum, bool has_entries, V alpha, V beta) const {
-    V* const at = y + static_cast<std::int64_t>(map(row)) * y_row;
-    if (y_whole) {
-      P p{};
-      if (beta != V{0}) p = *reinterpret_cast<const P*>(at);
+  __device__ __forceinline__ void put_piece(V* at, std::uint32_t columns, const V* sum, bool has_entries, V alpha,
+                                            V beta) const {
+    if (y_aligned && columns == size) {
+      Pack<V> all{};
+      if (beta != V{0}) all = *reinterpret_cast<const Pack<V>*>(at);
 #pragma unroll
-      for (unsigned c = 0; c < P::size; ++c) {
-        const V before = scaled(beta, &p.of[c]);
-        p.of[c] = has_entries ? fma(alpha, sum.of[c], before) : before;
+      for (unsigned c = 0; c < size; ++c) {
+        const V before = scaled(beta, &all.of[c]);
+        all.of[c] = has_entries ? fma(alpha, sum[c], before) : before;
       }
-      *reinterpret_cast<P*>(at) = p;
+      *reinterpret_cast<Pack<V>*>(at) = all;
     } else {
 #pragma unroll
-      for (unsigned c = 0; c < P::size; ++c)
-        if (c < n) {
+      for (unsigned c = 0; c < size; ++c)
+        if (c < columns) {
           V* const element = at + c * y_col;
           const V before = scaled(beta, element);
-          *element = has_entries ? fma(alpha, sum.of[c], before) : before;
+          *element = has_entries ? fma(alpha, sum[c], before) : before;
         }
     }
   }

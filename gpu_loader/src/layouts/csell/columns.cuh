@@ -19,12 +19,12 @@ namespace spmvpack::gpu_loader::layouts::csell_kernels {
 /// X. `rows`: block rows of a thread; `together`: steps whose loads are on their way together; `blocks`: of threads,
 /// that a multiprocessor holds.
 template <Source value_source, int block_rows, bool patterns_only, int thread_rows, int steps_together,
-          unsigned resident_blocks>
+          unsigned resident_blocks, unsigned lane_pieces>
 struct ColumnsKernel {
   static constexpr Source source = value_source;
   static constexpr bool patterns = patterns_only;
   static constexpr int block = block_rows, rows = thread_rows, together = steps_together;
-  static constexpr unsigned blocks = resident_blocks;
+  static constexpr unsigned blocks = resident_blocks, pieces = lane_pieces;
 };
 
 /// The groups of a slice, whichever: what all lanes have, and what a lane has of its own.
@@ -142,10 +142,10 @@ struct ColumnThreads {
 /// The sums of a thread's rows over the groups part, part + sums, ... of a slice. Masks of all steps go to `seen`.
 template <class K, class A, class V>
 __device__ __forceinline__ void column_sums(const View<A>& v, const ColumnWalk& walk, ColumnValues<K, A, V>& values,
-                                            const ColumnLane<V>& lane, std::uint32_t part, std::uint32_t slice_row,
-                                            std::uint32_t first, ReadOnce once, Pack<V> (&sum)[K::rows][K::block],
-                                            std::uint32_t& seen) {
-  using P = Pack<V>;
+                                            const ColumnLane<V, K::pieces>& lane, std::uint32_t part,
+                                            std::uint32_t slice_row, std::uint32_t first, ReadOnce once,
+                                            Pack<V, K::pieces> (&sum)[K::rows][K::block], std::uint32_t& seen) {
+  using P = Pack<V, K::pieces>;
   constexpr int block = K::block, rows = K::rows, together = K::together, steps = static_cast<int>(group_steps);
   const std::uint32_t row = slice_row + first;
   P last[rows][block];          // of X in the step before
@@ -227,7 +227,7 @@ __global__ void __launch_bounds__(column_threads, K::blocks)
     columns_kernel(View<A> v, ColumnOperands<V> o, ColumnThreads threads) {
   constexpr int block = K::block, rows = K::rows;
   constexpr Source source = K::source;
-  using P = Pack<V>;
+  using P = Pack<V, K::pieces>;
   extern __shared__ __align__(16) std::byte shared_bytes[];  // with several sums of a row: those of threads
   const std::uint32_t each = threads.each(), in_block = threadIdx.x / each, mine = threadIdx.x - in_block * each,
                       part = mine / o.lanes;
@@ -236,7 +236,7 @@ __global__ void __launch_bounds__(column_threads, K::blocks)
                       first = static_cast<std::uint32_t>(item % (lanes / rows)) * rows,
                       slice_row = slice_number * lanes;
   const bool exists = item < v.slice_count * (lanes / rows);
-  const ColumnLane<V> lane(o, mine - part * o.lanes);
+  const ColumnLane<V, K::pieces> lane(o, mine - part * o.lanes);
   const V alpha = o.alpha.get();
   P sum[rows][block] = {};
   std::uint32_t seen = 0;
@@ -284,13 +284,14 @@ __global__ void __launch_bounds__(column_threads, K::blocks)
 
 template <class K, class A, class V>
 void launch_columns(const DevicePart& part, const MultiplyCall& call) {
-  const ColumnOperands<V> operands(call);
+  const ColumnOperands<V> operands(call, K::pieces);
   const View<A> v = view<A>(part.view);
   const ColumnThreads threads{operands.lanes, v.sums};
   const std::uint64_t items = v.slice_count * (lanes / K::rows);
   const unsigned at_once = column_threads / threads.each(), of_block = at_once * threads.each();
   cudaLaunchConfig_t config = launch_config(blocks_for(items, at_once), of_block, call.stream);
-  if (v.sums > 1) config.dynamicSmemBytes = of_block * (K::rows * K::block * sizeof(Pack<V>) + sizeof(std::uint32_t));
+  if (v.sums > 1)
+    config.dynamicSmemBytes = of_block * (K::rows * K::block * sizeof(Pack<V, K::pieces>) + sizeof(std::uint32_t));
   launch(config, columns_kernel<K, A, V>, v, operands, threads);
 }
 
@@ -300,19 +301,19 @@ void multiply_columns(const DevicePart& part, const MultiplyCall& call) {
   dispatch_types(info.value_type, call.description.vectors, [&]<class A, class V>(A, V) {
     dispatch_constant<1, 2, 3, 4>(static_cast<int>(info.params[param_block]), [&](auto block) {
       constexpr int b = block();
-      constexpr bool few = source == Source::step || source == Source::single;
+      constexpr bool raw = source == Source::raw;
       const bool patterns = info.params[param_patterns_only] != 0;
+      // A lane of two pieces does half of the work beside its products; with one, few columns have more threads.
+      const bool two = call.columns.count > 2 * piece_columns<V>;
       if constexpr (b > 1) {
-        constexpr unsigned blocks = b == 4 ? 2 : source == Source::raw ? 4 : 3;
-        launch_columns<ColumnsKernel<source, b, false, 1, 1, blocks>, A, V>(part, call);
+        constexpr unsigned blocks = b == 4 ? 2 : raw ? 4 : 3;
+        launch_columns<ColumnsKernel<source, b, false, 1, 1, blocks, 1>, A, V>(part, call);
       } else if (!patterns) {
-        launch_columns<ColumnsKernel<source, b, false, 2, 2, 4>, A, V>(part, call);
+        if (two) return launch_columns<ColumnsKernel<source, b, false, 2, 1, 3, 2>, A, V>(part, call);
+        launch_columns<ColumnsKernel<source, b, false, 2, 2, 4, 1>, A, V>(part, call);
       } else {
-        // Four rows share more of X, but few columns have few threads then.
-        if constexpr (few) {
-          if (call.columns.count > 4) return launch_columns<ColumnsKernel<source, b, true, 4, 1, 4>, A, V>(part, call);
-        }
-        launch_columns<ColumnsKernel<source, b, true, 2, source == Source::raw ? 2 : 1, 4>, A, V>(part, call);
+        if (two) return launch_columns<ColumnsKernel<source, b, true, 2, 1, 3, 2>, A, V>(part, call);
+        launch_columns<ColumnsKernel<source, b, true, 2, raw ? 2 : 1, 4, 1>, A, V>(part, call);
       }
     });
   });
