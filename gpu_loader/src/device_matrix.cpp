@@ -65,14 +65,15 @@ Dealing dealing_of(std::span<const DevicePart> parts, bool scales, const KernelC
   return {at_once, bytes(operand.cols, description.strided_x), bytes(operand.rows, description.strided_y)};
 }
 
-/// How many columns of X, neighbours in each of its rows, all parts take at once; 0: columns are dealt one by one.
+/// How many columns of X, neighbours in each of its rows, all parts take at once; less than 2: columns are dealt one by
+/// one.
 std::uint64_t row_major_columns_of(std::span<const DevicePart> parts, const KernelChoice& choice,
                                    const MultiplyDescription& description) {
   if (description.right_hand_sides < 2 || description.basis == Basis::permuted || parts.empty()) return 0;
-  std::uint64_t most = description.right_hand_sides;
+  std::uint64_t most = ~std::uint64_t{0};
   for (const DevicePart& part : parts)
     most = std::min(most, row_major_columns(*kernel_tables()[part.layout], part.view.info(), choice.of(part)));
-  return most < 2 ? 0 : packed_stride(even_blocks(description.right_hand_sides, most), description.vectors);
+  return most;
 }
 /// Bytes of the copy of so many columns of X that are not neighbours where they lie.
 std::uint64_t packed_bytes(const Operand& operand, std::uint64_t columns, ValueType vectors) {
@@ -174,7 +175,9 @@ std::vector<KernelInfo> DeviceMatrix::kernels() const { return kernels_of(impl_-
 std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription& description) const {
   const Operand operand = check_description(description, impl_->facts, impl_->infos);
   const KernelChoice choice(impl_->layouts, description.kernel);
-  const std::uint64_t row_major = row_major_columns_of(impl_->parts_of(operand.role), choice, description);
+  const std::uint64_t at_once = row_major_columns_of(impl_->parts_of(operand.role), choice, description);
+  const std::uint64_t row_major =
+      at_once < 2 ? 0 : row_major_room(description.right_hand_sides, at_once, description.vectors);
   std::uint64_t most = 0;  // parts run one after the other, and so do columns
   for (const DevicePart& part : impl_->parts_of(operand.role)) {
     const KernelTable& table = *kernel_tables()[part.layout];
@@ -233,25 +236,27 @@ void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::type_ide
   const ColumnBlock<T> all{
       x.data, y.data, x.row_stride, x.rows == 0 ? 0 : x.col_stride, y.row_stride, y.rows == 0 ? 0 : y.col_stride,
       y.cols};
-  if (const std::uint64_t at_once = row_major_columns_of(impl_->parts_of(operand.role), choice, asked)) {
-    const std::uint64_t packed = asked.row_major_x ? 0 : packed_bytes(operand, at_once, asked.vectors);
-    each_column_block(y.cols, at_once, [&](std::uint64_t first, std::uint64_t count) {
-      ColumnBlock<T> columns = all.part(first, count);
-      if (!asked.row_major_x) {
-        const std::uint64_t stride = packed_stride(count, asked.vectors);
-        if (!is_known(alpha, 0))
-          pack_columns(asked.vectors, alpha, untyped(columns), nullptr, workspace.data(), stride, x.rows, stream);
-        columns.x = reinterpret_cast<const T*>(workspace.data());
-        columns.x_row_stride = static_cast<std::int64_t>(stride);
-      }
-      columns.x_col_stride = 1;
-      if (!scales) scale_columns(asked.vectors, beta, untyped(columns), operand.rows, stream);
-      each_part(operand, impl_->infos, [&](std::size_t i, bool add, bool negate) {
-        MultiplyCall call = call_of(i, add, negate, workspace.data() + packed);
-        call.row_major = true;
-        multiply_part(impl_->parts[i], call, columns);
-      });
-    });
+  if (const std::uint64_t most = row_major_columns_of(impl_->parts_of(operand.role), choice, asked); most >= 2) {
+    const std::uint64_t packed =
+        asked.row_major_x ? 0 : packed_bytes(operand, row_major_room(y.cols, most, asked.vectors), asked.vectors);
+    each_column_block(
+        y.cols, row_major_block(y.cols, most, asked.vectors), [&](std::uint64_t first, std::uint64_t count) {
+          ColumnBlock<T> columns = all.part(first, count);
+          if (!asked.row_major_x) {
+            const std::uint64_t stride = packed_stride(count, asked.vectors);
+            if (!is_known(alpha, 0))
+              pack_columns(asked.vectors, alpha, untyped(columns), nullptr, workspace.data(), stride, x.rows, stream);
+            columns.x = reinterpret_cast<const T*>(workspace.data());
+            columns.x_row_stride = static_cast<std::int64_t>(stride);
+          }
+          columns.x_col_stride = 1;
+          if (!scales) scale_columns(asked.vectors, beta, untyped(columns), operand.rows, stream);
+          each_part(operand, impl_->infos, [&](std::size_t i, bool add, bool negate) {
+            MultiplyCall call = call_of(i, add, negate, workspace.data() + packed);
+            call.row_major = true;
+            multiply_part(impl_->parts[i], call, columns);
+          });
+        });
     return;
   }
   const Dealing dealing = dealing_of(impl_->parts_of(operand.role), scales, choice, operand, asked);

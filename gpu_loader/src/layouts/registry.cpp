@@ -66,6 +66,15 @@ std::uint64_t packed_stride(std::uint64_t columns, ValueType vectors) {
   return round_up(columns, 16 / size_of(vectors));
 }
 
+std::uint64_t row_major_block(std::uint64_t columns, std::uint64_t most, ValueType vectors) {
+  const std::uint64_t blocks = div_up(columns, most);
+  return packed_stride(div_up(columns, blocks), vectors);
+}
+
+std::uint64_t row_major_room(std::uint64_t columns, std::uint64_t most, ValueType vectors) {
+  return packed_stride(std::min(columns, most), vectors);
+}
+
 std::uint64_t gathered_rows_bytes(const PartInfo& part, ValueType vectors, std::uint64_t columns) {
   if (part.cols.kind != format::MapKind::list) return 0;
   return round_up(checked_mul(part.cols.count, packed_stride(columns, vectors) * size_of(vectors), "workspace bytes"),
@@ -114,7 +123,7 @@ std::uint64_t workspace_bytes(const PartInfo& part, KernelId kernel, ValueType v
     if (const KernelPlace asked = place_of(kernel); asked.layout == layout) place = asked;
   const KernelTable& table = *all[layout];
   if (const std::uint64_t most = row_major_columns(table, part, place.kernel); columns >= 2 && most >= 2)
-    return row_major_workspace_bytes(table, part, place.kernel, vectors, even_blocks(columns, most));
+    return row_major_workspace_bytes(table, part, place.kernel, vectors, row_major_room(columns, most, vectors));
   return workspace_bytes(table, part, place.kernel, vectors, columns);
 }
 

@@ -31,6 +31,11 @@ std::uint64_t workspace_bytes(const KernelTable& table, const PartInfo& part, st
 /// How many columns the kernel at that index takes at once with a part, if they are neighbours in each row of X; less
 /// than 2: it takes them one at a time.
 std::uint64_t row_major_columns(const KernelTable& table, const PartInfo& part, std::size_t kernel);
+/// Columns of a block where so many are dealt to kernels that take at most `most` of them at once: as even as can be,
+/// and of whole 16 bytes.
+std::uint64_t row_major_block(std::uint64_t columns, std::uint64_t most, ValueType vectors);
+/// Columns that a workspace has room for: of a block, or of one of fewer columns in all, which may be larger.
+std::uint64_t row_major_room(std::uint64_t columns, std::uint64_t most, ValueType vectors);
 /// Elements from a row to the next where so many columns of X are copied to be neighbours: loads of 16 bytes suit them.
 std::uint64_t packed_stride(std::uint64_t columns, ValueType vectors);
 /// Bytes of so many columns of a part's listed rows of X; 0 if it has no list.

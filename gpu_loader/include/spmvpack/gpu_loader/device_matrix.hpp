@@ -126,17 +126,18 @@ class SPMVPACK_EXPORT DeviceMatrix {
   /// The exact size of the workspace that one such multiply needs in device memory, often 0. Errors: as for multiply().
   [[nodiscard]] std::uint64_t workspace_bytes(const MultiplyDescription& description) const;
 
-  /// Y = alpha op(A) X + beta Y in device memory, on `stream`, column by column: one kernel or a few for each, no
-  /// allocation, no synchronisation; can be captured into a CUDA graph. T is double or float, the type of X, Y and
-  /// every product and sum; an f32 matrix takes either, an f64 matrix only double. X has facts().cols rows, Y has
-  /// facts().rows, or for the transpose the other way round; they have as many columns, of any strides, and vectors are
-  /// one column. Both are aligned to their elements and do not overlap. Y is not read if beta is 0, nor X if alpha is 0
-  /// (Y then becomes beta Y). `workspace` is in device memory, aligned to 256 bytes, not used by any other multiply at
-  /// the same time, and as large as workspace_bytes() says for a description of X and Y: with strided_x, or strided_y,
-  /// if their columns are not contiguous. Parts whose layout is not the kernel's use their default kernel. Each Scalar,
-  /// not the description, says whether it is on the device. Errors, all before anything is launched: errc::usage
-  /// (something does not fit the matrix or T, there is no transpose, or the kernel is one that no part has or that was
-  /// not prepared). errc::no_device if a launch fails.
+  /// Y = alpha op(A) X + beta Y in device memory, on `stream`: one kernel or a few for up to 16 or 32 columns, if all
+  /// parts have kernels for several (docs/LAYOUTS.md, "Several columns"), else for each column. Each column has the
+  /// bits of a multiply with it alone, but for which NaN a NaN is. No allocation, no synchronisation; can be captured
+  /// into a CUDA graph. T is double or float, the type of X, Y and every product and sum; an f32 matrix takes either,
+  /// an f64 matrix only double. X has facts().cols rows, Y has facts().rows, or for the transpose the other way round;
+  /// they have as many columns, of any strides, and vectors are one column. Both are aligned to their elements and do
+  /// not overlap. Y is not read if beta is 0, nor X if alpha is 0 (Y then becomes beta Y). `workspace` is in device
+  /// memory, aligned to 256 bytes, not used by any other multiply at the same time, and as large as workspace_bytes()
+  /// says for a description of X and Y: with strided_x, or strided_y, if their columns are not contiguous. Parts whose
+  /// layout is not the kernel's use their default kernel. Each Scalar, not the description, says whether it is on the
+  /// device. Errors, all before anything is launched: errc::usage (something does not fit the matrix or T, there is no
+  /// transpose, or the kernel is one that no part has or that was not prepared). errc::no_device if a launch fails.
   template <class T>
   void multiply(std::type_identity_t<Scalar<T>> alpha, std::type_identity_t<DenseView<const T>> x,
                 std::type_identity_t<Scalar<T>> beta, DenseView<T> y, std::span<std::byte> workspace, Stream stream,

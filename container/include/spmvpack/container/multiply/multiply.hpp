@@ -122,12 +122,6 @@ void each_column_block(std::uint64_t columns, std::uint64_t most, F&& f) {
     f(first, most < columns - first ? most : columns - first);
 }
 
-/// Columns of a block, if so many are dealt in blocks of at most `most` that are as even as can be.
-constexpr std::uint64_t even_blocks(std::uint64_t columns, std::uint64_t most) {
-  const std::uint64_t blocks = (columns + most - 1) / most;
-  return blocks == 0 ? 0 : (columns + blocks - 1) / blocks;
-}
-
 /// Everything about a multiply except its operands, whose sizes and strides are their own. What a loader does not
 /// support is refused with errc::unsupported before anything is computed.
 struct MultiplyDescription {
