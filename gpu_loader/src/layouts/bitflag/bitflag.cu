@@ -1,5 +1,6 @@
 // Layout `bitflag` on the GPU: the launches of a multiply. chunk.cuh has what a warp does with a chunk, tiles.cuh the
 // kernel, segments.cuh what adds up the sums of segments.
+// Compiled in the second group.
 
 #include <algorithm>
 #include <type_traits>

@@ -1,4 +1,5 @@
 // Layout `ccoo` on the GPU.
+// Compiled in the second group.
 
 #include <algorithm>
 

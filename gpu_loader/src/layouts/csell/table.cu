@@ -1,3 +1,5 @@
+// Compiled by itself.
+
 #include "layouts/csell/slices.cuh"
 
 namespace spmvpack::gpu_loader::layouts::csell_kernels {
