@@ -67,16 +67,16 @@ function(spmvpack_set_options target)
   endif()
   if(CMAKE_UNITY_BUILD)
     spmvpack_group_sources(${target})
-    # A source sees the names of those before it in its group, and GCC takes all of them for headers.
+    # A source sees the names of those before it in its group, and GCC takes all of them for headers. Locals of one
+    # function may still not hide one another.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow>
-                           $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>)
+                           "$<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-Wshadow=local;-Wno-subobject-linkage>")
   endif()
 endfunction()
 
-# For builds that take most of their time for headers: those of quickstart and pip, clang-tidy and sanitizers
-# (tools/test.sh). A target's sources in fewer, larger ones.
-# Of host_loader's layouts and of commands each names things of its own alike: a group has one of them. Elsewhere sources
-# that would clash have namespaces of their own.
+# For builds that take most of their time for headers: those of quickstart and pip, clang-tidy, sanitizers
+# and tests (tools/test.sh). A target's sources in fewer, larger ones. Sources that would clash have namespaces of their
+# own.
 function(spmvpack_group_sources target)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.cpp$")
@@ -84,12 +84,6 @@ function(spmvpack_group_sources target)
   math(EXPR groups "(${count} + 15) / 16")
   set(order ${sources})
   list(FILTER order INCLUDE REGEX "(^|/)(layouts|strategies|commands)/")  # the longest, spread over all groups
-  if(target MATCHES "^spmvpack_(host_loader|tools)$")
-    list(LENGTH order count)
-    if(groups LESS count)
-      set(groups ${count})
-    endif()
-  endif()
   list(APPEND order ${sources})
   list(REMOVE_DUPLICATES order)
   set(next 0)

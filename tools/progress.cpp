@@ -49,7 +49,7 @@ struct Line {
   std::uint64_t stage_done = 0;  ///< when it was first reported
   Clock::time_point stage_start, last;
 };
-Line line;
+Line progress_line;
 
 bool counts_bytes(std::string_view stage) {
   constexpr std::array<std::string_view, 4> stages{"read", "load", "check", "write"};
@@ -88,31 +88,32 @@ int caught_signal() noexcept { return signalled; }
 bool interrupted() noexcept { return signalled != 0; }
 
 void enable_progress() {
-  line.enabled = ::isatty(STDERR_FILENO) == 1;
-  on_terminal = line.enabled ? 1 : 0;
+  progress_line.enabled = ::isatty(STDERR_FILENO) == 1;
+  on_terminal = progress_line.enabled ? 1 : 0;
 }
 
 bool show_progress(std::string_view stage, std::uint64_t done, std::uint64_t total) {
   if (interrupted()) return false;
-  if (!line.enabled) return true;
+  if (!progress_line.enabled) return true;
   const Clock::time_point now = Clock::now();
-  if (stage != line.stage) {
-    line.stage = stage;
-    line.stage_done = done;
-    line.stage_start = now;
-  } else if (now - line.last < std::chrono::milliseconds(100)) {
+  if (stage != progress_line.stage) {
+    progress_line.stage = stage;
+    progress_line.stage_done = done;
+    progress_line.stage_start = now;
+  } else if (now - progress_line.last < std::chrono::milliseconds(100)) {
     return true;
   }
-  line.last = now;
-  const double seconds = std::chrono::duration<double>(now - line.stage_start).count();
-  std::fputs(fmt::format("\r\x1b[K{}", progress_text(stage, done, total, line.stage_done, seconds)).c_str(), stderr);
-  line.drawn = true;
+  progress_line.last = now;
+  const double seconds = std::chrono::duration<double>(now - progress_line.stage_start).count();
+  std::fputs(fmt::format("\r\x1b[K{}", progress_text(stage, done, total, progress_line.stage_done, seconds)).c_str(),
+             stderr);
+  progress_line.drawn = true;
   return true;
 }
 
 void clear_progress() {
-  if (line.drawn) std::fputs("\r\x1b[K", stderr);
-  line.drawn = false;
+  if (progress_line.drawn) std::fputs("\r\x1b[K", stderr);
+  progress_line.drawn = false;
 }
 
 }  // namespace spmvpack::tools

@@ -25,6 +25,7 @@
 #include "suggestion.hpp"
 
 namespace spmvpack::tools {
+namespace bench_parts {
 namespace {
 
 namespace po = boost::program_options;
@@ -353,15 +354,16 @@ class Benchmark {
 void run(const Invocation& invocation) { Benchmark(invocation).run(); }
 
 }  // namespace
+}  // namespace bench_parts
 
 const Command bench_command{"bench",
                             "A.mtx...|A.spmvc...|--suite|--shapes [options]",
                             "time and check the multiply in every layout",
                             "A.spmvc or A.mtx",
-                            add_options,
-                            details,
-                            run,
-                            add_special_options,
+                            bench_parts::add_options,
+                            bench_parts::details,
+                            bench_parts::run,
+                            bench_parts::add_special_options,
                             nullptr,
                             {"suite", "shapes"},
                             true};

@@ -22,6 +22,7 @@
 #include "spmvpack/encoder/profile_file.hpp"
 
 namespace spmvpack::tools {
+namespace calibrate_parts {
 namespace {
 
 namespace po = boost::program_options;
@@ -177,13 +178,14 @@ void run(const Invocation& invocation) {
 }
 
 }  // namespace
+}  // namespace calibrate_parts
 
 const Command calibrate_command{"calibrate",
                                 "[--device gpu|host] -o FILE.json [options]",
                                 "measure this machine, for --target FILE",
                                 "",
-                                add_options,
-                                details,
-                                run};
+                                calibrate_parts::add_options,
+                                calibrate_parts::details,
+                                calibrate_parts::run};
 
 }  // namespace spmvpack::tools

@@ -14,6 +14,7 @@
 #include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::tools {
+namespace decode_parts {
 namespace {
 
 namespace po = boost::program_options;
@@ -62,13 +63,11 @@ void run(const Invocation& invocation) {
 }
 
 }  // namespace
+}  // namespace decode_parts
 
-const Command decode_command{"decode",
-                             "A.spmvc -o A.mtx [options]",
-                             "write a container's matrix as a Matrix Market file",
-                             "A.spmvc",
-                             add_options,
-                             details,
-                             run};
+const Command decode_command{
+    "decode",         "A.spmvc -o A.mtx [options]", "write a container's matrix as a Matrix Market file",
+    "A.spmvc",        decode_parts::add_options,    decode_parts::details,
+    decode_parts::run};
 
 }  // namespace spmvpack::tools

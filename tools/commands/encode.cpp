@@ -18,6 +18,7 @@
 #include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::tools {
+namespace encode_parts {
 namespace {
 
 namespace po = boost::program_options;
@@ -143,14 +144,10 @@ void run(const Invocation& invocation) {
 }
 
 }  // namespace
+}  // namespace encode_parts
 
-const Command encode_command{"encode",
-                             "A.mtx [-o A.spmvc] [options]",
-                             "compress a matrix into a container",
-                             "A.mtx",
-                             add_options,
-                             details,
-                             run,
-                             add_special_options};
+const Command encode_command{"encode",          "A.mtx [-o A.spmvc] [options]",   "compress a matrix into a container",
+                             "A.mtx",           encode_parts::add_options,        encode_parts::details,
+                             encode_parts::run, encode_parts::add_special_options};
 
 }  // namespace spmvpack::tools

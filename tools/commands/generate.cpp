@@ -18,6 +18,7 @@
 #include "suggestion.hpp"
 
 namespace spmvpack::tools {
+namespace generate_parts {
 namespace {
 
 namespace po = boost::program_options;
@@ -147,15 +148,16 @@ void run(const Invocation& invocation) {
 }
 
 }  // namespace
+}  // namespace generate_parts
 
 const Command generate_command{"generate",
                                "KIND [options of the kind] -o A.mtx|A.spmvc",
                                "write a matrix of a typical problem, of any size",
                                "the kind",
-                               add_options,
-                               details,
-                               run,
-                               add_special_options,
-                               kinds_note};
+                               generate_parts::add_options,
+                               generate_parts::details,
+                               generate_parts::run,
+                               generate_parts::add_special_options,
+                               generate_parts::kinds_note};
 
 }  // namespace spmvpack::tools

@@ -22,6 +22,7 @@
 #include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::tools {
+namespace inspect_parts {
 namespace {
 
 namespace po = boost::program_options;
@@ -278,8 +279,10 @@ void run(const Invocation& invocation) {
 }
 
 }  // namespace
+}  // namespace inspect_parts
 
-const Command inspect_command{
-    "inspect", "A.spmvc [--json] [options]", "show a container's metadata", "A.spmvc", add_options, details, run};
+const Command inspect_command{"inspect",         "A.spmvc [--json] [options]", "show a container's metadata",
+                              "A.spmvc",         inspect_parts::add_options,   inspect_parts::details,
+                              inspect_parts::run};
 
 }  // namespace spmvpack::tools

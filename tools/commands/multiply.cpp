@@ -18,6 +18,7 @@
 #include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::tools {
+namespace multiply_parts {
 namespace {
 
 namespace po = boost::program_options;
@@ -127,13 +128,14 @@ void run(const Invocation& invocation) {
 }
 
 }  // namespace
+}  // namespace multiply_parts
 
 const Command multiply_command{"multiply",
                                "A.spmvc [--x x.mtx] [-o y.mtx] [options]",
                                "y = A x or A^T x on the CPU or a GPU",
                                "A.spmvc",
-                               add_options,
-                               details,
-                               run};
+                               multiply_parts::add_options,
+                               multiply_parts::details,
+                               multiply_parts::run};
 
 }  // namespace spmvpack::tools

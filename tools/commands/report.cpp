@@ -18,6 +18,7 @@
 #include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::tools {
+namespace report_parts {
 namespace {
 
 namespace po = boost::program_options;
@@ -202,15 +203,16 @@ void run(const Invocation& invocation) {
 }
 
 }  // namespace
+}  // namespace report_parts
 
 const Command report_command{"report",
                              "A.mtx... [options]",
                              "show a matrix's structure and what each layout would cost",
                              "A.mtx",
-                             add_options,
-                             details,
-                             run,
-                             add_special_options,
+                             report_parts::add_options,
+                             report_parts::details,
+                             report_parts::run,
+                             report_parts::add_special_options,
                              nullptr,
                              {},
                              true};

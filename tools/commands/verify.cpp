@@ -15,6 +15,7 @@
 #include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::tools {
+namespace verify_parts {
 namespace {
 
 namespace po = boost::program_options;
@@ -138,13 +139,14 @@ void run(const Invocation& invocation) {
 }
 
 }  // namespace
+}  // namespace verify_parts
 
 const Command verify_command{"verify",
                              "A.spmvc [--against A.mtx] [options]",
                              "check a container, and compare it with a matrix",
                              "A.spmvc",
-                             add_options,
-                             details,
-                             run};
+                             verify_parts::add_options,
+                             verify_parts::details,
+                             verify_parts::run};
 
 }  // namespace spmvpack::tools

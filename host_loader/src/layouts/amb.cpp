@@ -12,7 +12,7 @@ namespace {
 using spmvpack::layouts::amb::ChunkLength;
 using spmvpack::layouts::amb::LaneRow;
 
-constexpr std::uint64_t rows_per_task = 2048;
+constexpr std::uint64_t scaled_per_task = 2048;
 
 template <class A>
 struct Chunks {
@@ -68,7 +68,7 @@ void multiply_amb(const PartView& part, const LayoutState* /*state*/, const Oper
       static_cast<int>(params[param_block]), [](auto block) { return best_of<chunks<block(), A, V>>(); });
   parallel_pieces(chunks_of(part.info()), launch_rules::host_tasks::amb_chunks, threads,
                   [&](std::uint64_t begin, std::uint64_t end) { kernel(c, operands, partial.data(), begin, end); });
-  parallel_pieces(shared.size(), rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+  parallel_pieces(shared.size(), scaled_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
     const auto starts = [&](std::uint64_t i) { return i == 0 || shared[i] != shared[i - 1]; };
     for (std::uint64_t i = begin; i < end; ++i) {
       if (!starts(i)) continue;
@@ -78,7 +78,7 @@ void multiply_amb(const PartView& part, const LayoutState* /*state*/, const Oper
     }
   });
   const auto empty = part.get<std::uint32_t>("empty_rows");
-  parallel_pieces(empty.size(), rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+  parallel_pieces(empty.size(), scaled_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t i = begin; i < end; ++i) operands.scale(empty[i], std::uint64_t{empty[i]} + 1);
   });
 }

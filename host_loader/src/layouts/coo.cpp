@@ -8,7 +8,7 @@
 namespace spmvpack::host_loader::layouts {
 namespace {
 
-constexpr std::uint64_t rows_per_task = launch_rules::host_tasks::coo_rows;
+constexpr std::uint64_t coo_rows_per_task = launch_rules::host_tasks::coo_rows;
 
 /// Multiplies the entries [begin, end), which are whole rows, those of a row in turn. y is already scaled.
 template <class A, class V>
@@ -32,7 +32,7 @@ void multiply_coo(const PartView& part, const LayoutState* /*state*/, const Oper
   const std::uint32_t* const col_idx = part.get<std::uint32_t>("col_idx").data();
   const A* const values = part.get<A>("values").data();
   const auto kernel = best_of<entries<A, V>>();
-  parallel_pieces(part.rows(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+  parallel_pieces(part.rows(), coo_rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
     const auto entry_of = [&](std::uint64_t row) {
       return static_cast<std::uint64_t>(std::lower_bound(row_idx.begin(), row_idx.end(), row) - row_idx.begin());
     };
