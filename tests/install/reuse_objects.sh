@@ -7,7 +7,13 @@
 #   $REUSE_PREFIX    what this build's objects have before their names there, such as subproject/
 #   $REUSE_LAUNCHER  what compiles the others, such as ccache, and before the compiler in the commands; may be empty
 set -u
+# Sources that CMake has put together stand in each build, the same ones if they include the same.
 wanted=" $* "
+source=" $* " source=${source##* -c } source=${source%% *}
+if [[ $source == "$PWD/"* ]]; then
+  twin=$REUSE_BUILD/${source#"$PWD/${REUSE_PREFIX:-}"}
+  if cmp -s "$source" "$twin"; then wanted=${wanted/ "$source" / "$twin" }; fi
+fi
 if [[ -n ${REUSE_PREFIX:-} ]]; then wanted=${wanted// "$REUSE_PREFIX"/ }; fi
 object=${wanted##* -o }
 object=${object%% *}
