@@ -237,4 +237,10 @@ TEST_CASE("text from files is escaped before it is shown") {
   CHECK(escape(std::string(200, 'x'), 10) == "xxxxxxxxxx...");
 }
 
+TEST_CASE("of constants, the one that a parameter is, and no other in its place") {
+  const auto of = [](int value) { return dispatch_constant<1, 2, 4>(value, [](auto constant) { return constant(); }); };
+  for (const int value : {1, 2, 4}) CHECK(of(value) == value);
+  for (const int value : {0, 3, 8}) CHECK_THROWS_AS(of(value), Error);
+}
+
 }  // namespace spmvpack::test

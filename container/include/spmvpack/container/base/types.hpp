@@ -86,6 +86,7 @@ struct TypeList {
 using ValueTypes = TypeList<void SPMVPACK_VALUE_TYPES(SPMVPACK_AND_TYPE)>;
 #undef SPMVPACK_AND_TYPE
 [[noreturn]] SPMVPACK_EXPORT void refuse_type();
+[[noreturn]] SPMVPACK_EXPORT void refuse_constant();
 }  // namespace detail
 
 /// The types in the order of their list.
@@ -109,11 +110,19 @@ constexpr decltype(auto) dispatch(ValueType type, F&& f) {
   detail::refuse_type();
 }
 
-/// Calls f with `value` as a std::integral_constant: with that of `values` which it is, or else with the last.
+/// Calls f with `value`, one of the constants, as a std::integral_constant. Error(errc::internal) if it is none of
+/// them, which a part that has been checked does not have; on a device, a trap.
 template <auto first, auto... others, class Value, class F>
 constexpr decltype(auto) dispatch_constant(Value value, F&& f) {
-  if constexpr (sizeof...(others) != 0)
+  if constexpr (sizeof...(others) != 0) {
     if (value != first) return dispatch_constant<others...>(value, f);
+  } else if (value != first) {
+#ifdef __CUDA_ARCH__
+    __trap();
+#else
+    detail::refuse_constant();
+#endif
+  }
   return f(std::integral_constant<Value, first>{});
 }
 
