@@ -120,7 +120,8 @@ void check_entries(const PartView& part, const Entries& entries, const CsrMatrix
   }
 }
 
-/// A value that is written is read again where it is an entry's own, in its place alone, and refused elsewhere.
+/// A value that is written is read again where it is an entry's own, in its place alone, and refused elsewhere; so is
+/// +0, and what is not, where it would change the pattern.
 template <class T, class Entries>
 void check_writing(const PartView& part, const Entries& entries) {
   const Changeable copy(part);
@@ -134,8 +135,13 @@ void check_writing(const PartView& part, const Entries& entries) {
   for (std::size_t i = 0; i < slots.size(); ++i) {
     const bits_of<T> bits = copy.bytes.read<T>(slots[i]);
     const bool is_own = slots[i].are == ValuesAre::own;
-    if (copy.bytes.write<T>(slots[i], new_bits(i)) != is_own) ++wrong;
-    expected.push_back(is_own ? new_bits(i) : bits);
+    const bool by_bits = part.info().layout == "dia" ||
+                         (part.info().layout == "amb" && part.info().params.at(layouts::amb::param_block) > 1);
+    const bool takes = is_own && !(by_bits && bits == 0);
+    if (copy.bytes.write<T>(slots[i], new_bits(i)) != takes) ++wrong;
+    if (copy.bytes.write<T>(slots[i], 0) != (is_own && !(by_bits && bits != 0))) ++wrong;
+    if (is_own && !by_bits) copy.bytes.write<T>(slots[i], new_bits(i));
+    expected.push_back(takes ? new_bits(i) : bits);
   }
   for (std::size_t i = 0; i < slots.size(); ++i)
     if (copy.bytes.read<T>(slots[i]) != expected[i]) ++wrong;

@@ -41,7 +41,7 @@ struct Entries {
           const std::uint64_t slot = v.slot(unit, step, of_block, l);
           if (v.block == 1 || slots.has_entry(slot))
             put(i++, static_cast<std::uint32_t>(first_column + v.col_idx[v.place(unit, step, l)] + of_block),
-                element_slot<T>(section_values, slot));
+                v.block == 1 ? element_slot<T>(section_values, slot) : slots.slot_of(section_values, slot));
         }
     }
   }

@@ -74,7 +74,7 @@ struct Entries {
     v.each_slot(unit, [&](std::uint64_t element, std::uint32_t column) {
       if (!slots.has_entry(element)) return;
       if (i++ != next) return;
-      put(next, column, element_slot<T>(section_values, element));
+      put(next, column, slots.slot_of(section_values, element));
       next += lanes;
     });
   }

@@ -43,7 +43,7 @@ struct SectionBytes {
   [[nodiscard]] SPMVPACK_HOST_DEVICE bits_of<T> read(const ValueSlot& slot) const noexcept {
     return read_value<T>(begin[slot.section], slot);
   }
-  /// False if the value is not the entry's own.
+  /// False if the value is not the entry's own, or would make it another pattern (write_value()).
   template <class T>
   SPMVPACK_HOST_DEVICE bool write(const ValueSlot& slot, bits_of<T> bits) const noexcept {
     return write_value<T>(begin[slot.section], slot, bits);

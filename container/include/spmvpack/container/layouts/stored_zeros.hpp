@@ -7,7 +7,7 @@
 
 namespace spmvpack::layouts {
 
-/// Whether slots of `values` hold entries. Whoever gives an entry the value +0 takes it out, unless it is in the list.
+/// Whether slots of `values` hold entries. Those of the list are +0, others are not: write_value() keeps it so.
 template <class T>
 struct HeldSlots {
   const T* values;
@@ -27,6 +27,12 @@ struct HeldSlots {
   }
   [[nodiscard]] SPMVPACK_HOST_DEVICE bool has_entry(std::uint64_t slot) const {
     return is_filled(slot) || std::binary_search(zeros, zeros + zero_count, slot);
+  }
+  /// Element `slot` of `values`, the place of that section in Layout::sections.
+  static constexpr SPMVPACK_HOST_DEVICE ValueSlot slot_of(std::uint8_t section, std::uint64_t slot) noexcept {
+    ValueSlot of = element_slot<T>(section, slot);
+    of.holds_by_bits = true;
+    return of;
   }
 };
 

@@ -28,6 +28,8 @@ struct ValueSlot {
   ValuesAre are = ValuesAre::own;
   Change change = Change::none;
   std::uint8_t exponent = 0;  ///< of a computed value: that of the power of ten
+  /// Whether its bits say that it has an entry: without any, it has one only if a list names it.
+  bool holds_by_bits = false;
 };
 
 /// The slot that is an element of an array of values.
@@ -71,10 +73,12 @@ SPMVPACK_HOST_DEVICE bits_of<T> read_value(const std::byte* section, const Value
   return slot.change == Change::negate ? bits ^ ValueTraits<T>::sign_bits : bits;
 }
 
-/// Gives an entry another value. False, and nothing is written, if its slot is not its own.
+/// Gives an entry another value. False, and nothing is written, if its slot is not its own, or if the value would make
+/// it another pattern: where bits say whether a slot has an entry, +0 remains +0, and others do not become it.
 template <class T>
 SPMVPACK_HOST_DEVICE bool write_value(std::byte* section, const ValueSlot& slot, bits_of<T> bits) noexcept {
   if (slot.are != ValuesAre::own) return false;
+  if (slot.holds_by_bits && (read_value<T>(section, slot) == 0) != (bits == 0)) return false;
   std::memcpy(section + slot.byte, &bits, sizeof bits);
   return true;
 }
