@@ -1,5 +1,7 @@
 // Plans of several parts go through everything: encode, report, unpack, multiply. Commands: tools_test.cpp.
 
+#include "strategies/strategies.hpp"
+
 #include "catch.hpp"
 #include "dealt.hpp"
 #include "matrices.hpp"
@@ -217,6 +219,29 @@ TEST_CASE("a layout that cannot take a matrix is left out of auto's choice, and 
   // Sorting columns takes memory for each.
   CHECK_THROWS_WITH(encoder::find_strategy("nus_sell").plan(wide, {}),
                     "nus_sell: 4294967294 columns for 2 nonzeros; use segmented_sell, which does not sort columns");
+}
+
+TEST_CASE("auto says why if every layout refuses a matrix, and names csr's reason first") {
+  const auto refusing = [](const std::string& name, const std::string& why) {
+    encoder::Strategy s = encoder::find_strategy(name);
+    s.traits.least = {};
+    s.plan = [why](const CsrView&, const encoder::PlanOptions&) -> encoder::Plan {
+      throw Error(errc::unsupported, why, "a place", "a remedy");
+    };
+    return s;
+  };
+  const CsrMatrix a = make_csr(1, 1, {{{0, 0}, 1.0}});
+  for (const encoder::Objective optimize : {encoder::Objective::time, encoder::Objective::bytes}) {
+    const encoder::PlanOptions options{.aim = {.optimize = optimize}};
+    CHECK_THROWS_WITH(
+        encoder::strategy::choose_best({refusing("ell", "too wide"), refusing("csr", "too long")}).plan(a, options),
+        "a place: no layout takes the matrix; too long; a remedy");
+    CHECK_THROWS_WITH(encoder::strategy::choose_best({refusing("ell", "too wide")}).plan(a, options),
+                      "a place: no layout takes the matrix; too wide; a remedy");
+    CHECK(encoder::strategy::choose_best({refusing("ell", "too wide"), encoder::find_strategy("csr")})
+              .plan(a, options)
+              .strategy == "csr");
+  }
 }
 
 }  // namespace spmvpack::test

@@ -52,10 +52,12 @@ class Weighing {
     }
   }
 
-  /// The best. A plan need not be made if it is not the best even with the least that it may take.
+  /// The best. A plan need not be made if it is not the best even with the least that it may take. Throws the first
+  /// refusal, csr's if there is one, if all refuse the matrix.
   Choice make_best() {
     Choice choice = choose(candidates_, csr_bytes_, options_.aim.optimize);
     for (; !made_[choice.index]; choice = choose(candidates_, csr_bytes_, options_.aim.optimize)) make(choice.index);
+    if (!plans_[choice.index]) refuse();  // what is refused is chosen last, so that all are made
     return choice;
   }
 
@@ -95,6 +97,12 @@ class Weighing {
     return may_be_taken(i) && candidates_[i].seconds <= times_ * least_seconds_;
   }
 
+  [[noreturn]] void refuse() const {
+    if (!refusal_) throw Error(errc::internal, "auto has no layout to choose from");
+    throw Error(refusal_->code(), "no layout takes the matrix; " + refusal_->message(), refusal_->where(),
+                refusal_->remedy());
+  }
+
   void make(std::size_t i) {
     const auto done = static_cast<std::uint64_t>(std::count(made_.begin(), made_.end(), true));
     report_progress(options_.progress, "plan " + strategies_[i].name, done, strategies_.size());
@@ -106,6 +114,7 @@ class Weighing {
       plans_[i] = std::move(weighed.taken());
     } catch (const Error& e) {
       if (!is_refusal(e)) throw;
+      if (!refusal_ || is_csr(strategies_[i])) refusal_ = e;
       candidate = {strategies_[i].name, ~std::uint64_t{0}, std::numeric_limits<double>::infinity(), true};
       return;
     }
@@ -125,6 +134,7 @@ class Weighing {
   std::vector<bool> made_;
   std::vector<std::optional<PricedPlan>> plans_;
   std::optional<std::size_t> best_;  ///< of those that are made
+  std::optional<Error> refusal_;     ///< the one to name if all refuse the matrix
   double least_seconds_ = std::numeric_limits<double>::infinity();
 };
 
