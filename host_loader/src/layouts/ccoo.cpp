@@ -238,9 +238,12 @@ auto chunks_kernel(std::uint32_t slots, Padding padding) {
   // Where there is padding that encode() does not write, or no AVX2, one for all K will do, instead of four to compile.
   constexpr std::uint32_t any = 0;
   if (padding == Padding::anywhere) return best_of<chunks<Padding::anywhere, any, A, V>>();
-  if (!use_v3()) return &Compiled<chunks<Padding::at_end_of_row, any, A, V>>::generic;
-  return dispatch_constant<1U, 2U, 4U, 8U>(
-      slots, [](auto k) { return &Compiled<chunks<Padding::at_end_of_row, k(), A, V>>::v3; });
+#if SPMVPACK_HAS_V3
+  if (use_v3())
+    return dispatch_constant<1U, 2U, 4U, 8U>(
+        slots, [](auto k) { return &Compiled<chunks<Padding::at_end_of_row, k(), A, V>>::v3; });
+#endif
+  return &Compiled<chunks<Padding::at_end_of_row, any, A, V>>::generic;
 }
 
 /// Adds up the sums that chunks left for a shared row, in chunk order: a tree over each 32 chunks, the trees in

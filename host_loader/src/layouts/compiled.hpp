@@ -4,9 +4,13 @@
 
 #include "spmvpack/container/base/instruction_set.hpp"
 
+#if SPMVPACK_HAS_V3
 #define SPMVPACK_COMPILED_SETS(X)     \
   X(v3, SPMVPACK_TARGET_V3, use_v3()) \
   X(generic, SPMVPACK_TARGET_GENERIC, true)
+#else
+#define SPMVPACK_COMPILED_SETS(X) X(generic, SPMVPACK_TARGET_GENERIC, true)
+#endif
 
 namespace spmvpack::host_loader {
 

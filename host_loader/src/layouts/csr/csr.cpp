@@ -1,5 +1,6 @@
 #include "spmvpack/container/layouts/csr.hpp"
 
+#include "layouts/compiled.hpp"
 #include "layouts/csr/order.hpp"
 #include "layouts/csr/rows.hpp"
 #include "layouts/kernels.hpp"
@@ -25,10 +26,10 @@ struct Kernels {
 };
 template <class Rows>
 Kernels<Rows> kernels() {
-#if SPMVPACK_HAS_V3
-  if (use_v3()) return {runs_v3<Rows>, pieces_v3<Rows>};
-#endif
-  return {runs_generic<Rows>, pieces_generic<Rows>};
+#define SPMVPACK_IF(name, target, has) \
+  if (has) return {runs_##name<Rows>, pieces_##name<Rows>};
+  SPMVPACK_COMPILED_SETS(SPMVPACK_IF)
+#undef SPMVPACK_IF
 }
 
 template <class A, class V, class Pointer>

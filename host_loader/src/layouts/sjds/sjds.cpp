@@ -4,6 +4,7 @@
 #include <array>
 #include <type_traits>
 
+#include "layouts/compiled.hpp"
 #include "layouts/sjds/sums.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #if SPMVPACK_HAS_V3
@@ -138,9 +139,11 @@ Kernel<A, V> kernel_of() {
   if constexpr (std::is_same_v<V, double> && !fetched)
     if (use_gathers()) return wide::share<A, V, values, false>;
   if (use_v4()) return v4::share<A, V, values, fetched>;
-  if (use_v3()) return v3::share<A, V, values, fetched>;
 #endif
-  return generic::share<A, V, values, fetched>;
+#define SPMVPACK_IF(name, target, has) \
+  if (has) return name::share<A, V, values, fetched>;
+  SPMVPACK_COMPILED_SETS(SPMVPACK_IF)
+#undef SPMVPACK_IF
 }
 
 /// Shares of about as many entries. A window whose rows are scaled as a whole is one thread's.
