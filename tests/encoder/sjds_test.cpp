@@ -10,6 +10,7 @@
 
 #include "catch.hpp"
 #include "containers.hpp"
+#include "layouts/sjds/shares.hpp"
 #include "matrices.hpp"
 #include "products.hpp"
 #include "sjds_cases.hpp"
@@ -258,6 +259,59 @@ TEST_CASE("an infinite or NaN x reaches only the rows that have its column, in s
   for (std::size_t c = 3; c < 200; c += 5) x[c] = std::numeric_limits<double>::quiet_NaN();
   host_loader::HostMatrix::load(open(encode(a, "sjds").bytes)).multiply<double>(1, x, 0, y);
   require_correct<double>(a, x, y);
+}
+
+TEST_CASE("hosts deal sjds to threads by steps, pieces of long rows included, in the middle of windows, too") {
+  using namespace host_loader::layouts::sjds_sums;
+  using host_loader::layouts::sjds_sums::Share;  // not that of a rank
+  // As genes in cells: most rows have none or few entries, some have hundreds, long ones lie together.
+  std::mt19937_64 rng(9);
+  const CsrMatrix a = from_rows<double>(12000, 4000, rng, 3, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> row(rng() % 3 != 0 ? 0 : r % 1000 < 300 && r % 10 == 0 ? rng() % 400 : rng() % 12);
+    for (std::uint32_t& c : row) c = static_cast<std::uint32_t>(rng() % 4000);
+    return row;
+  });
+  const auto x = random_vector<double>(a.cols, 5), y0 = random_vector<double>(a.rows, 6);
+  for (const bool one_window : {true, false}) {
+    INFO((one_window ? "one window" : "many pieces"));
+    const Container file = open(encode(a, "sjds", {{"sjds.sigma", one_window ? "65536" : "64"}}).bytes);
+    const LoadedPart part = file.load_part(0);
+    const auto v = view<double>(part.view());
+    REQUIRE((one_window ? v.window_count == 1 : v.piece_count > 50));
+    Array<PieceVisit> visits(v.piece_count);
+    for (std::uint32_t i = 0; i < v.piece_count; ++i) visits[i] = {i, {0, 0}};
+    std::uint64_t total = 0, largest = 0;
+    for (std::uint64_t s = 0; s < v.slice_count; ++s) {
+      total += work_of(v.slices[s]);
+      largest = std::max(largest, work_of(v.slices[s]));
+    }
+    for (const std::uint64_t count : {1U, 2U, 4U}) {
+      INFO(count << " shares");
+      const Array<Cut> cuts = cuts_of(v, visits, count);
+      const OtherRows others(v, cuts);
+      if (one_window) CHECK((others.as_whole[0] == 1) == (count == 1));
+      Share last{0, 0, 0, 0, 0, 0};
+      for (const Share& s : shares_of(v, cuts, others)) {
+        CHECK((s.begin == last.end && s.first_window == last.last_window && s.first_piece == last.last_piece));
+        CHECK(work_of(v, visits, s) <= total / count + 2 * largest);
+        CHECK(work_of(v, visits, s) + 2 * largest >= total / count);
+        last = s;
+      }
+      CHECK((last.end == v.row_slices() && last.last_window == v.window_count && last.last_piece == v.piece_count));
+      CHECK(4 * largest < total / count);  // or the bounds above say little
+    }
+    // Loaded for so many threads, multiplied by as many and by others.
+    const auto y_of = [&](int loaded, int threads, double beta) {
+      std::vector<double> y = y0;
+      host_loader::HostMatrix::load(file, {.threads = loaded}).multiply<double>(1.5, x, beta, y, threads);
+      return y;
+    };
+    for (const double beta : {0.0, 0.3}) {
+      const std::vector<double> expected = y_of(1, 1, beta);
+      for (const int loaded : {1, 2, 5})
+        for (const int threads : {1, 2, 3}) CHECK(same_bits(y_of(loaded, threads, beta), expected));
+    }
+  }
 }
 
 TEMPLATE_TEST_CASE("hosts copy the values of sjds so that slices' are aligned, if memory allows; no bit depends on it",

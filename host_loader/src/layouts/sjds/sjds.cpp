@@ -146,43 +146,6 @@ Kernel<A, V> kernel_of() {
 #undef SPMVPACK_IF
 }
 
-/// Shares of about as many entries. A window whose rows are scaled as a whole is one thread's.
-template <class A>
-class Shares {
- public:
-  Shares(const View<A>& v, const OtherRows& others, std::uint64_t count) : v_(v), others_(others), count_(count) {}
-
-  [[nodiscard]] Share operator[](std::uint64_t i) const {
-    const Place first = place(i), last = place(i + 1);
-    return {first.slice,
-            last.slice,
-            first.window,
-            last.window,
-            v_.piece_count * i / count_,
-            v_.piece_count * (i + 1) / count_};
-  }
-
- private:
-  struct Place {
-    std::uint64_t slice, window;
-  };
-  [[nodiscard]] Place place(std::uint64_t i) const {
-    if (i == 0) return {0, 0};
-    const Slice *const begin = v_.slices, *const end = begin + v_.row_slices();
-    if (i == count_ || begin == end) return {v_.row_slices(), v_.window_count};
-    const auto target = static_cast<std::uint64_t>(end[-1].values) * i / count_;
-    const Slice* const at =
-        std::lower_bound(begin, end, target, [](const Slice& s, std::uint64_t t) { return s.values < t; });
-    if (at == end) return {v_.row_slices(), v_.window_count};
-    const std::uint64_t w = at->row / v_.window_rows;
-    return {others_.as_whole[w] != 0 ? v_.windows[w].first_slice() : static_cast<std::uint64_t>(at - begin), w};
-  }
-
-  View<A> v_;
-  const OtherRows& others_;
-  std::uint64_t count_;
-};
-
 /// Values of parts that are not fetched ahead, copied so that each slice's begin at a multiple of eight: as tails are
 /// packed, the values of nearly all steps would lie in two cache lines each, which some processors bring from the
 /// second cache at half the speed. None where that takes more than a quarter of what the limit of memory leaves: x, y
@@ -231,8 +194,9 @@ struct AlignedValues {
 /// The pieces of long rows in the order of the visits, the shares of a team, the kinds of slices, and their values
 /// where these are copied.
 struct Order final : LayoutState {
-  OtherRows others;
   Array<PieceVisit> visits;
+  Array<Cut> cuts;
+  OtherRows others;
   Array<Share> shares;
   Array<Kind> kinds;  ///< of slices of rows; none if few have one
   AlignedValues aligned;
@@ -240,20 +204,23 @@ struct Order final : LayoutState {
   [[nodiscard]] bool copies_values() const noexcept override { return !aligned.empty(); }
   template <class A>
   Order(const View<A>& v, bool fetched, int share_count, int threads)
-      : others(v),
-        visits(v.piece_count),
-        shares(static_cast<std::uint64_t>(share_count)),
+      : visits(visits_of(v)),
+        cuts(cuts_of(v, visits, static_cast<std::uint64_t>(share_count))),
+        others(v, cuts),
+        shares(shares_of(v, cuts, others)),
         kinds(kinds_of(v, threads)),
-        aligned(v, !fetched, threads) {
-    const Shares<A> all(v, others, shares.size());
-    for (std::uint64_t i = 0; i < shares.size(); ++i) shares[i] = all[i];
+        aligned(v, !fetched, threads) {}
+
+ private:
+  template <class A>
+  static Array<PieceVisit> visits_of(const View<A>& v) {
+    Array<PieceVisit> visits(v.piece_count);
     for (std::uint64_t i = 0; i < v.piece_count; ++i)
       visits[i] = {static_cast<std::uint32_t>(i), columns_of(SliceView::of(v, v.row_slices() + i))};
     std::stable_sort(visits.begin(), visits.end(),
                      [](const PieceVisit& a, const PieceVisit& b) { return a.columns.first < b.columns.first; });
+    return visits;
   }
-
- private:
   template <class A>
   static Array<Kind> kinds_of(const View<A>& v, int threads) {
     Array<Kind> kinds(v.row_slices());
@@ -299,13 +266,11 @@ void multiply(const PartView& part, const Order& order, const View<A>& v, const 
   const bool fetched = is_fetched<A>(part) || (values == Values::raw && order.aligned.empty());
   const Kernel<A, V> kernel = fetched ? kernel_of<A, V, values, true>() : kernel_of<A, V, values, false>();
   const int team = worth_threads(part.info().nnz, threads), count = share_count(part.info().nnz, team);
-  const Shares<A> shares(v, order.others, static_cast<std::uint64_t>(count));
-  const bool has_shares =
-      order.shares.size() == static_cast<std::uint64_t>(count);  // or it was loaded for other threads
-  parallel_shares(count, team, [&](int i) {
-    const auto share = static_cast<std::uint64_t>(i);
-    kernel(p, has_shares ? order.shares[share] : shares[share]);
-  });
+  const auto shares = static_cast<std::uint64_t>(count);
+  Array<Share> others;  // if it was loaded for other threads
+  if (order.shares.size() != shares) others = shares_of(v, cuts_of(v, order.visits, shares), order.others);
+  const Array<Share>& dealt = others.empty() ? order.shares : others;
+  parallel_shares(count, team, [&](int i) { kernel(p, dealt[static_cast<std::uint64_t>(i)]); });
   // Sums of long rows are added up in the order of their pieces. Their windows have been scaled.
   const Operands<V> scaled = p.to_scaled();
   for (std::uint64_t i = 0; i < v.piece_count;) {
