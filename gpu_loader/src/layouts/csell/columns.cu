@@ -1,3 +1,6 @@
+// csell by several columns, from every source of values but mirrors.
+// Compiled by itself.
+
 #include "layouts/csell/columns.cuh"
 
 namespace spmvpack::gpu_loader::layouts::csell_kernels {
