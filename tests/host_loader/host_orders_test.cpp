@@ -10,7 +10,7 @@
 #include "catch.hpp"
 #include "containers.hpp"
 #include "csell_cases.hpp"
-#include "host_loader/host_multiply.hpp"
+#include "host_loader/host_columns.hpp"
 #include "matrices.hpp"
 #include "orders/amb.hpp"
 #include "orders/bitflag.hpp"
@@ -122,6 +122,7 @@ void require_order(const char* layout, const CsrMatrix& matrix, const std::map<s
     const std::vector<V> y = multiply(a, x);
     require_correct<A>(matrix, x, y);
     REQUIRE(same_bits(y, Order<A, V>(file).multiply(x)));
+    require_columns<A, V>(a, nullptr, Operation::none, matrix.nnz(), one_count(matrix.nnz(), 5));
   });
 }
 

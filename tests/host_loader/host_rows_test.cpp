@@ -7,7 +7,7 @@
 
 #include "catch.hpp"
 #include "containers.hpp"
-#include "host_loader/host_multiply.hpp"
+#include "host_loader/host_columns.hpp"
 #include "matrices.hpp"
 #include "orders/csr.hpp"
 #include "products.hpp"
@@ -44,6 +44,7 @@ void require_order_of_csr(const CsrMatrix& matrix) {
     }
     a.multiply<V>(alpha, x, beta, y, 2);
     REQUIRE(same_bits(y, expected));
+    require_columns<A, V>(a, nullptr, Operation::none, matrix.nnz(), one_count(matrix.nnz(), 5));
   });
 }
 

@@ -19,6 +19,8 @@ namespace spmvpack::host_loader {
 
 /// Of functions written with AVX2's intrinsics, as all of their callers are.
 #define SPMVPACK_INLINE_V3 SPMVPACK_TARGET_V3 SPMVPACK_INLINE
+/// Lambdas do not inherit the target of their function.
+#define SPMVPACK_LAMBDA_V3 __attribute__((always_inline, target("avx2,bmi,bmi2,fma,lzcnt")))
 
 /// Before a loop whose turns do not depend on one another, whatever its pointers point at. Clang's hint is a warning
 /// where loops are not optimised; without one it compares the pointers when the loop begins.
@@ -98,35 +100,35 @@ struct Operands {
   }
 };
 
-/// The operands of several columns.
+/// The most columns that a layout multiplies at once.
+inline constexpr std::uint32_t most_columns = 16;
+
+/// The operands of several columns, which lie side by side: element (i, j) of X is x[i * x_stride + j], that of Y
+/// likewise. Else as those of one.
 template <class V>
 struct ColumnOperands {
-  V alpha = 0, beta = 0;
-  const std::uint32_t* rows = nullptr;  ///< as of Operands
-  ColumnBlock<V> columns;               ///< x by local column, y as of Operands
-
-  /// Those of one column.
-  [[nodiscard]] Operands<V> column(std::uint64_t j) const {
-    const ColumnBlock<V> one = columns.part(j, 1);
-    return {.alpha = alpha, .x = one.x, .beta = beta, .y = one.y, .rows = rows};
-  }
+  V alpha = 0;
+  const V* x = nullptr;
+  V beta = 0;
+  V* y = nullptr;
+  const std::uint32_t* rows = nullptr;
+  std::int64_t x_stride = 1, y_stride = 1;
+  std::uint32_t count = 1;  ///< 1 to most_columns
 };
 
-/// A layout's multiply, with as many columns as it takes at once.
+/// A layout's multiply of one column, whose elements are neighbours.
 template <class V>
-using Multiply = void (*)(const PartView& part, const LayoutState* state, const ColumnOperands<V>& operands,
-                          int threads);
-
-/// The Multiply of a function that takes one contiguous column.
-template <auto multiply, class V>
-void one_column(const PartView& part, const LayoutState* state, const ColumnOperands<V>& operands, int threads) {
-  multiply(part, state, operands.column(0), threads);
-}
+using Multiply = void (*)(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads);
+/// The same sums of several columns at once.
+template <class V>
+using MultiplyColumns = void (*)(const PartView& part, const LayoutState* state, const ColumnOperands<V>& operands,
+                                 int threads);
 
 /// A layout's multiply for values of type A, which are widened to V, exactly, before anything is computed.
 template <class A, class V>
 struct PairMultiply {
-  Multiply<V> multiply;
+  Multiply<V> multiply = nullptr;
+  MultiplyColumns<V> columns = nullptr;  ///< null: one after the other
 };
 
 namespace detail {
@@ -143,15 +145,14 @@ struct LayoutMultiply {
   detail::PairMultiplies pairs;
   /// Of a loaded part that is checked; may return null. Null if the layout needs no state.
   std::unique_ptr<const LayoutState> (*prepare)(const PartView& part, int threads) = nullptr;
-  ColumnsAtOnce columns = {};
 
-  /// The function for values of type `values` and vectors of type V; null if they are no pair.
+  /// The functions for values of type `values` and vectors of type V; null if they are no pair.
   template <class V>
-  [[nodiscard]] Multiply<V> with_vectors(ValueType values) const {
-    Multiply<V> found = nullptr;
+  [[nodiscard]] PairMultiply<void, V> with_vectors(ValueType values) const {
+    PairMultiply<void, V> found;
     const auto look = [&]<class A, class W>(const PairMultiply<A, W>& pair) {
       if constexpr (std::is_same_v<V, W>)
-        if (values == value_type_of<A>) found = pair.multiply;
+        if (values == value_type_of<A>) found = {pair.multiply, pair.columns};
     };
     std::apply([&](const auto&... pair) { (look(pair), ...); }, pairs);
     return found;
@@ -171,10 +172,21 @@ SPMVPACK_HOST_LAYOUTS(SPMVPACK_DECLARE)
 }  // namespace spmvpack::host_loader
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a name cannot be in parentheses here
-#define SPMVPACK_ONE_COLUMN(A, V, multiply) PairMultiply<A, V>{one_column<multiply<A, V>, V>},
+#define SPMVPACK_ONE_COLUMN(A, V, multiply) PairMultiply<A, V>{multiply<A, V>},
 /// Defines a layout by its multiply<A, V>(part, state, operands, threads) of one column; members of LayoutMultiply may
 /// follow.
 #define SPMVPACK_HOST_LAYOUT(layout, multiply, ...) \
   const LayoutMultiply layout{                      \
       .name = #layout, .pairs = {SPMVPACK_TYPE_PAIRS(SPMVPACK_ONE_COLUMN, multiply)} __VA_OPT__(, ) __VA_ARGS__};
+#if SPMVPACK_HAS_V3
+#define SPMVPACK_COLUMNS(A, V, multiply, columns) PairMultiply<A, V>{multiply<A, V>, columns<A, V>},
+/// The same with columns<A, V>(part, state, operands, threads) of several columns, for processors with AVX2.
+#define SPMVPACK_HOST_LAYOUT_OF_COLUMNS(layout, multiply, columns, ...) \
+  const LayoutMultiply layout{                                          \
+      .name = #layout,                                                  \
+      .pairs = {SPMVPACK_TYPE_PAIRS(SPMVPACK_COLUMNS, multiply, columns)} __VA_OPT__(, ) __VA_ARGS__};
+#else
+#define SPMVPACK_HOST_LAYOUT_OF_COLUMNS(layout, multiply, columns, ...) \
+  SPMVPACK_HOST_LAYOUT(layout, multiply __VA_OPT__(, ) __VA_ARGS__)
+#endif
 // NOLINTEND(bugprone-macro-parentheses)

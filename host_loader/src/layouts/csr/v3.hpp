@@ -11,9 +11,6 @@
 
 namespace spmvpack::host_loader::layouts {
 
-/// Lambdas do not inherit the target of their function.
-#define SPMVPACK_LAMBDA_V3 __attribute__((always_inline, target("avx2,bmi,bmi2,fma,lzcnt")))
-
 /// Four neighbouring columns.
 struct FourColumns {
   std::uint32_t a, b, c, d;
@@ -354,6 +351,10 @@ SPMVPACK_INLINE_V3 void together_v3(const Rows& a, const RowOrder::Piece* pieces
     for (std::uint64_t i = 0; i < count; ++i) {
       const auto [first, n] = a.entries_of(pieces[i]);
       if (n <= from) continue;
+      if (n < RowOrder::by_fours) {  // a last piece, which is added up in turn
+        sums[pieces[i].place] = a.sum(first, n);
+        continue;
+      }
       const std::uint64_t full = (n - 1) / 8 * 8, to = std::min(from + in_turn, full);
       const std::uint64_t next = i + 1 < count ? a.entries_of(pieces[i + 1]).first : first + in_turn;
       EightSums<V> mine;

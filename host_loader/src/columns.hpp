@@ -1,0 +1,162 @@
+#pragma once
+// X and Y of several columns as parts take them: side by side, for layouts that multiply several at once, or one
+// contiguous column. What lies otherwise is copied, in memory that counts.
+
+#include <algorithm>
+#include <type_traits>
+
+#include "layouts/kernels.hpp"
+#include "spmvpack/container/base/array.hpp"
+#include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/container/file/reader.hpp"
+
+namespace spmvpack::host_loader {
+
+/// Rows of X or Y that a thread copies or scales at once.
+inline constexpr std::uint64_t rows_per_task = 16384;
+
+/// Rows of X or Y that belong to a part, or all of them.
+struct PartRows {
+  const std::uint32_t* list = nullptr;  ///< or
+  std::uint64_t begin = 0;
+  std::uint64_t count = 0;
+
+  static PartRows of(const PartView& part, const IndexMap& map, std::string_view list) {
+    if (map.kind == format::MapKind::list) return {part.get<std::uint32_t>(list).data(), 0, map.count};
+    return {nullptr, map.begin, map.count};
+  }
+  [[nodiscard]] std::int64_t operator()(std::uint64_t i) const {
+    return static_cast<std::int64_t>(list != nullptr ? list[i] : begin + i);
+  }
+};
+
+/// Calls f(element, copy) with references to each element of some columns and to the place of its copy, where rows are
+/// `row_stride` apart and columns `col_stride`.
+template <class T, class F>
+void each_copied(const DenseView<T>& columns, const PartRows& rows, std::remove_const_t<T>* copies,
+                 std::int64_t row_stride, std::int64_t col_stride, int threads, F&& f) {
+  constexpr std::uint64_t rows_in_cache = 64;
+  parallel_pieces(rows.count, rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t last = 0; begin < end; begin = last) {
+      last = std::min(begin + rows_in_cache, end);
+      for (std::uint64_t j = 0; j < columns.cols; ++j) {
+        T* const column = columns.column(j);
+        auto* copy = copies + static_cast<std::int64_t>(begin) * row_stride + static_cast<std::int64_t>(j) * col_stride;
+        for (std::uint64_t i = begin; i < last; ++i, copy += row_stride) f(column[rows(i) * columns.row_stride], *copy);
+      }
+    }
+  });
+}
+
+/// Neighbouring columns of X or Y: where they lie, or copies of them.
+template <class T>
+class Columns {
+ public:
+  /// Of `all`, up to `most` at a time. `by_rows`: they are to lie side by side; else each column is to be contiguous.
+  Columns(const DenseView<T>& all, std::uint64_t most, bool by_rows, int threads)
+      : all_(all), by_rows_(by_rows), threads_(threads) {
+    const bool fits = by_rows ? all.col_stride == 1 : all.has_contiguous_columns();
+    if (!fits) copies_ = Array<std::remove_const_t<T>>(checked_mul(all.rows, most, "elements of columns"));
+  }
+  /// Takes `count` columns from `first` on; their copies have their elements, or for results that are only written
+  /// none.
+  DenseView<T> take(std::uint64_t first, std::uint64_t count, bool with_elements) {
+    at_ = {all_.column(first), all_.rows, count, all_.row_stride, all_.rows == 0 ? 0 : all_.col_stride};
+    if (copies_.empty()) return at_;
+    if (with_elements) each([](const T& element, std::remove_const_t<T>& copy) { copy = element; });
+    return {copies_.data(), all_.rows, count, row_stride(), col_stride()};
+  }
+  /// Writes what was taken to its place.
+  void put_back() {
+    if (!copies_.empty()) each([](T& element, const T& copy) { element = copy; });
+  }
+
+ private:
+  template <class F>
+  void each(F&& f) {
+    each_copied(at_, {.count = all_.rows}, copies_.data(), row_stride(), col_stride(), threads_, f);
+  }
+  [[nodiscard]] std::int64_t row_stride() const { return by_rows_ ? static_cast<std::int64_t>(at_.cols) : 1; }
+  [[nodiscard]] std::int64_t col_stride() const { return by_rows_ ? 1 : static_cast<std::int64_t>(all_.rows); }
+
+  DenseView<T> all_;  ///< columns
+  bool by_rows_;
+  int threads_;
+  Array<std::remove_const_t<T>> copies_;
+  DenseView<T> at_;  ///< those that were taken last
+};
+
+/// y = beta y, as no part does it along the way.
+template <class T>
+void scale(T beta, const DenseView<T>& y, int threads) {
+  parallel_pieces(y.rows, rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    if (y.cols == 1 && y.row_stride == 1)
+      return Operands<T>{.beta = beta, .y = y.data}.scale(begin, end);  // a loop that vectors can take
+    for (std::uint64_t i = begin; i < end; ++i)
+      for (std::uint64_t j = 0; j < y.cols; ++j) {
+        T& element = y.column(j)[static_cast<std::int64_t>(i) * y.row_stride];
+        element = scaled(beta, element);
+      }
+  });
+}
+
+/// How one part multiplies.
+template <class T>
+struct PartMultiply {
+  const PartView& part;
+  const LayoutState* state;
+  PairMultiply<void, T> layout;
+  PartRows x_rows, y_rows;
+  int threads;
+
+  /// Columns that lie side by side.
+  void side_by_side(T alpha, const DenseView<const T>& x, T beta, const DenseView<T>& y) const {
+    if (layout.columns == nullptr) return one_by_one(alpha, x, beta, y);
+    const auto count = static_cast<std::uint32_t>(y.cols);
+    ColumnOperands<T> operands{.alpha = alpha,
+                               .x = x.data + static_cast<std::int64_t>(x_rows.begin) * x.row_stride,
+                               .beta = beta,
+                               .y = y.data,
+                               .rows = y_rows.list,
+                               .x_stride = x.row_stride,
+                               .y_stride = y.row_stride,
+                               .count = count};
+    Array<T> gathered;
+    if (x_rows.list != nullptr) {
+      gathered = Array<T>(checked_mul(x_rows.count, count, "gathered elements"));
+      operands.x = gathered.data();
+      operands.x_stride = count;
+      each_copied(x, x_rows, gathered.data(), count, 1, threads, [](const T& from, T& to) { to = from; });
+    }
+    if (y_rows.list == nullptr) operands.y += static_cast<std::int64_t>(y_rows.begin) * y.row_stride;
+    layout.columns(part, state, operands, threads);
+  }
+
+  /// Columns of any strides.
+  void one_by_one(T alpha, const DenseView<const T>& x, T beta, const DenseView<T>& y) const {
+    const bool gathers = x_rows.list != nullptr || !x.has_contiguous_columns(), copies = !y.has_contiguous_columns();
+    Array<T> of_x(gathers ? x_rows.count : 0), of_y(copies ? y_rows.count : 0);
+    for (std::uint64_t j = 0; j < y.cols; ++j) {
+      const DenseView<const T> from(x.column(j), x.rows, 1, x.row_stride, 0);
+      const DenseView<T> to(y.column(j), y.rows, 1, y.row_stride, 0);
+      Operands<T> operands{.alpha = alpha, .x = from.data + x_rows.begin, .beta = beta, .y = to.data};
+      if (gathers) {
+        operands.x = of_x.data();
+        each_copied(from, x_rows, of_x.data(), 1, 0, threads, [](const T& element, T& copy) { copy = element; });
+      }
+      if (!copies) {
+        operands.rows = y_rows.list;
+        if (y_rows.list == nullptr) operands.y += y_rows.begin;
+        layout.multiply(part, state, operands, threads);
+        continue;
+      }
+      operands.y = of_y.data();
+      if (beta != 0)
+        each_copied(to, y_rows, of_y.data(), 1, 0, threads, [](const T& element, T& copy) { copy = element; });
+      layout.multiply(part, state, operands, threads);
+      each_copied(to, y_rows, of_y.data(), 1, 0, threads, [](T& element, const T& copy) { element = copy; });
+    }
+  }
+};
+
+}  // namespace spmvpack::host_loader
