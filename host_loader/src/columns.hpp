@@ -86,6 +86,17 @@ class Columns {
   DenseView<T> at_;  ///< those that were taken last
 };
 
+/// Whether columns side by side are worth the copies that they need, for a matrix of so many entries. Copies are, if
+/// what is then read of the matrix once instead of for each column is more than they move, with what the caches must
+/// fetch for them; contiguous columns need none otherwise.
+template <class T>
+bool worth_copies(const DenseView<const T>& x, const DenseView<T>& y, std::uint64_t nnz) {
+  if (!x.has_contiguous_columns() || !y.has_contiguous_columns()) return true;
+  constexpr std::uint64_t moves = 5;
+  const std::uint64_t columns = std::min<std::uint64_t>(y.cols, most_columns);
+  return (columns - 1) * nnz * (sizeof(T) + sizeof(std::uint32_t)) >= moves * columns * (x.rows + y.rows) * sizeof(T);
+}
+
 /// y = beta y, as no part does it along the way.
 template <class T>
 void scale(T beta, const DenseView<T>& y, int threads) {

@@ -85,9 +85,12 @@ void HostMatrix::multiply(std::type_identity_t<T> alpha, std::type_identity_t<De
   const bool scales = alpha != 0 && first_part_scales(operand, infos_);
   const auto layout_of = [&](std::size_t i) { return parts_[i].layout->with_vectors<T>(facts_.value_type); };
   bool by_rows = false;
+  std::uint64_t nnz = 0;
   each_part(operand, infos_, [&](std::size_t i, bool /*add*/, bool /*negate*/) {
+    nnz += infos_[i].nnz;
     by_rows = by_rows || (y.cols > 1 && layout_of(i).columns != nullptr && use_v3());
   });
+  by_rows = by_rows && worth_copies(x, y, nnz);
   const std::uint64_t most = std::min<std::uint64_t>(by_rows ? most_columns : 1, y.cols);
   Columns<const T> of_x(x, alpha == 0 ? 0 : most, by_rows, threads);
   Columns<T> of_y(y, most, by_rows, threads);

@@ -122,7 +122,8 @@ void require_order(const char* layout, const CsrMatrix& matrix, const std::map<s
     const std::vector<V> y = multiply(a, x);
     require_correct<A>(matrix, x, y);
     REQUIRE(same_bits(y, Order<A, V>(file).multiply(x)));
-    require_columns<A, V>(a, nullptr, Operation::none, matrix.nnz(), one_count(matrix.nnz(), 5));
+    if (matrix.rows + matrix.cols < 50'000)
+      require_columns<A, V>(a, nullptr, Operation::none, matrix.nnz(), one_count(matrix.nnz(), 5));
   });
 }
 

@@ -44,7 +44,8 @@ void require_order_of_csr(const CsrMatrix& matrix) {
     }
     a.multiply<V>(alpha, x, beta, y, 2);
     REQUIRE(same_bits(y, expected));
-    require_columns<A, V>(a, nullptr, Operation::none, matrix.nnz(), one_count(matrix.nnz(), 5));
+    if (matrix.rows + matrix.cols < 50'000)
+      require_columns<A, V>(a, nullptr, Operation::none, matrix.nnz(), one_count(matrix.nnz(), 5));
   });
 }
 

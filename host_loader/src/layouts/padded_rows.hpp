@@ -114,14 +114,17 @@ auto kernel_of_rows() {
   return best_of<rows<A, V, Geometry>>();
 }
 
+/// Rows of a task.
+inline std::uint64_t task_rows(const PartView& part, int threads) {
+  return launch_rules::host_tasks::padded_rows(part.rows(), static_cast<std::uint64_t>(thread_count(threads)));
+}
+
 template <class A, class V, class Geometry>
 void multiply(const PartView& part, const Geometry& geometry, const Operands<V>& operands, int threads) {
   const std::uint32_t* const col_idx = part.get<std::uint32_t>("col_idx").data();
   const A* const values = part.get<A>("values").data();
   const auto kernel = kernel_of_rows<A, V, Geometry>();
-  const std::uint64_t task =
-      launch_rules::host_tasks::padded_rows(part.rows(), static_cast<std::uint64_t>(thread_count(threads)));
-  parallel_pieces(part.rows(), task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+  parallel_pieces(part.rows(), task_rows(part, threads), threads, [&](std::uint64_t begin, std::uint64_t end) {
     kernel(geometry, col_idx, values, operands, begin, end);
   });
 }

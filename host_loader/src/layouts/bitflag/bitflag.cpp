@@ -9,6 +9,8 @@
 #include <bit>
 #include <cstring>
 
+#include "layouts/bitflag/chunk.hpp"
+#include "layouts/bitflag/columns.hpp"
 #include "layouts/bitflag/sums.hpp"
 #if SPMVPACK_HAS_V3
 #include "layouts/bitflag/v4.hpp"
@@ -21,17 +23,6 @@ namespace spmvpack::host_loader::layouts {
 namespace {
 
 using namespace bitflag_sums;
-
-constexpr std::uint64_t chunks_per_task = 64, rows_per_task = 1024, sums_per_task = 65536;
-constexpr std::uint32_t tree_width = 32;
-
-/// The tree over n values: at distances 1, 2, 4, ... each takes in the one that far to its right. Overwrites them.
-template <class V>
-SPMVPACK_INLINE V tree_sum(V* v, std::uint32_t n) {
-  for (std::uint32_t distance = 1; distance < n; distance *= 2)
-    for (std::uint32_t i = 0; i + distance < n; i += 2 * distance) v[i] = v[i] + v[i + distance];
-  return v[0];
-}
 
 /// Sums along a chunk's lanes.
 template <class V>
@@ -61,62 +52,6 @@ SPMVPACK_INLINE void prefetch_share(const std::byte* bytes, std::uint32_t chunk_
   prefetch(bytes, begin);
   if (share > cache_line) prefetch(bytes, begin + cache_line);
 }
-
-/// The elements of x that a chunk's entries name.
-template <Word word, class V>
-struct ChunkElements {
-  const std::byte* words;        ///< of its columns
-  std::array<const V*, 2> from;  ///< x from the chunk's base on, or all of it, and its hot elements
-  std::size_t own_lanes;
-
-  /// Of entry k of a lane.
-  [[nodiscard]] SPMVPACK_INLINE V of(std::size_t lane, std::uint32_t k) const {
-    using Column = WordOf<word>;
-    std::uint32_t stored = reinterpret_cast<const Column*>(words)[slot_of(sizeof(Column), own_lanes, lane, k)];
-    if constexpr (is_of_24_bits(word)) {
-      const std::byte* const highest = words + highest_bytes(static_cast<std::uint32_t>(own_lanes));
-      stored |= static_cast<std::uint32_t>(highest[slot_of(1, own_lanes, lane, k)]) << 16U;
-    }
-    return element_of<word>(from, stored);
-  }
-};
-
-/// The values of a chunk's entries.
-template <Source source, class A, class V>
-struct ChunkValues {
-  const std::byte *values, *exponents;  ///< what is stored of them
-  const A* table;                       ///< table_of()
-  V single;                             ///< single_of()
-  const double* powers;                 ///< decimals: from the chunk's least exponent on
-  std::uint32_t exponent_bits;          ///< decimals: see Info
-  std::size_t own_lanes;
-
-  SPMVPACK_INLINE ChunkValues(const View<A>& v, Info info, const std::byte* bytes, const ChunkLayout& at)
-      : values(bytes + at.values),
-        exponents(bytes + at.exponents),
-        table(table_of<source>(v, info)),
-        single(single_of<source, V>(v)),
-        powers(powers_of_ten.data() + (source == Source::decimal ? info.exponent() : 0)),
-        exponent_bits(source == Source::decimal ? info.exponent_bits() : 0),
-        own_lanes(info.lanes()) {}
-  /// Of entry k of a lane.
-  [[nodiscard]] SPMVPACK_INLINE V of(std::size_t lane, std::uint32_t k) const {
-    if constexpr (source == Source::raw) return V{stored<A>(lane, k)};
-    if constexpr (source == Source::table) return V{table[stored<std::uint8_t>(lane, k)]};
-    if constexpr (source == Source::window) return V{table[stored<std::uint16_t>(lane, k)]};
-    if constexpr (source == Source::decimal) {
-      const auto e = static_cast<std::uint32_t>(lane) * lane_entries + k;
-      return stored<std::int32_t>(lane, k) / powers[more_exponent(exponents, exponent_bits, e)];
-    }
-    return single;
-  }
-
- private:
-  template <class N>
-  [[nodiscard]] SPMVPACK_INLINE N stored(std::size_t lane, std::uint32_t k) const {
-    return reinterpret_cast<const N*>(values)[slot_of(sizeof(N), own_lanes, lane, k)];
-  }
-};
 
 /// Adds up the products of a chunk along its lanes. `from`: x, and its hot elements. Returns the lanes in which rows
 /// start.
@@ -359,6 +294,6 @@ void multiply_bitflag(const PartView& part, const LayoutState* /*state*/, const 
 
 }  // namespace
 
-SPMVPACK_HOST_LAYOUT(bitflag, multiply_bitflag)
+SPMVPACK_HOST_LAYOUT_OF_COLUMNS(bitflag, multiply_bitflag, multiply_bitflag_columns)
 
 }  // namespace spmvpack::host_loader::layouts

@@ -16,6 +16,17 @@ using namespace spmvpack::layouts::bitflag;  // what the bytes mean
 /// Chunks are streams of short pieces: what comes is fetched so far ahead.
 constexpr std::size_t ahead_bytes = 4096;
 
+constexpr std::uint64_t chunks_per_task = 64, rows_per_task = 1024, sums_per_task = 65536;
+constexpr std::uint32_t tree_width = 32;
+
+/// The tree over n values: at distances 1, 2, 4, ... each takes in the one that far to its right. Overwrites them.
+template <class V>
+SPMVPACK_INLINE V tree_sum(V* v, std::uint32_t n) {
+  for (std::uint32_t distance = 1; distance < n; distance *= 2)
+    for (std::uint32_t i = 0; i + distance < n; i += 2 * distance) v[i] = v[i] + v[i + distance];
+  return v[0];
+}
+
 /// Sums of rows that tiles share, by tile: of the row that it continues; of its last row, if that goes on.
 template <class V>
 struct Carries {

@@ -6,7 +6,9 @@
 #include <cmath>
 
 #include "layouts/compiled.hpp"
+#include "layouts/csell/columns.hpp"
 #include "layouts/csell/sums.hpp"
+#include "layouts/csell/values.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #if SPMVPACK_HAS_V3
 #include "layouts/csell/v4.hpp"
@@ -17,38 +19,7 @@ namespace {
 
 using namespace spmvpack::layouts::csell;  // what the bytes mean
 
-/// A task has at most so many slices; few slices make several tasks if those have so many entries.
-constexpr std::uint64_t most_slices = 64, least_entries = 1U << 14U, tasks_per_thread = 4;
 constexpr std::uint32_t all_lanes = ~0U;
-
-/// The values of a step of one source, but for mirrors.
-template <Source source, std::uint32_t block, class A>
-struct StepValues {
-  const A* values;                 ///< raw: of the step's first entry; table: the table; else the step's
-  const std::byte* ids = nullptr;  ///< table: of lane 0 and a block's first value, for the step
-  std::uint32_t id_bytes = 0;  ///< of an id; the ids of lanes are group_steps apart, those of a block's values a group
-
-  /// Step k of group g. `from`: values_of() the slice, but of raw ones those of the step.
-  SPMVPACK_INLINE StepValues(const SliceView& slice, std::uint64_t g, std::uint32_t k, const A* from)
-      : values(from), id_bytes(slice.id_bytes) {
-    if constexpr (source == Source::table)
-      ids = slice.stream + slice.at.ids * unit + (g * block * block * lanes * group_steps + k) * id_bytes;
-    if constexpr (source == Source::step) values += (g * group_steps + k) * block * block;
-  }
-  /// Of an element of the block of the entry in `lane`, which is number `rank` of the step's n.
-  [[nodiscard]] SPMVPACK_INLINE A of(std::uint32_t element, std::uint32_t lane, std::uint32_t n,
-                                     std::uint32_t rank) const {
-    if constexpr (source == Source::raw) {
-      return values[raw_place(element, n, rank)];
-    } else if constexpr (source == Source::table) {
-      const std::byte* const id = ids + (std::size_t{element} * lanes + lane) * group_steps * id_bytes;
-      return values[id_bytes == 1 ? *reinterpret_cast<const std::uint8_t*>(id)
-                                  : *reinterpret_cast<const std::uint16_t*>(id)];
-    } else {
-      return values[source == Source::step ? element : 0];
-    }
-  }
-};
 
 /// With mirrors: an entry's block where it is, or where the transposed one is.
 template <std::uint32_t block, class A, class V>
@@ -173,18 +144,17 @@ SliceKernel<A, V> kernel_of(Source source_of_part, std::uint32_t block, bool few
 template <class A, class V>
 void multiply_csell(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
   const View<A> v = view<A>(part);
-  const std::uint64_t tasks = tasks_per_thread * static_cast<std::uint64_t>(thread_count(threads)),
-                      of_slice = part.info().nnz / std::max<std::uint64_t>(v.slice_count, 1);
-  const bool few = v.slice_count < static_cast<std::uint64_t>(thread_count(threads)) && of_slice >= least_entries;
+  const auto all_threads = static_cast<std::uint64_t>(thread_count(threads)),
+             of_slice = part.info().nnz / std::max<std::uint64_t>(v.slice_count, 1);
+  const bool few = v.slice_count < all_threads && of_slice >= least_entries;
   const SliceKernel<A, V> kernel = kernel_of<A, V>(source_of(part.info()), v.block, few);
-  const std::uint64_t parts = v.slice_count * kernel.parts,
-                      least = std::min(most_slices, least_entries / std::max<std::uint64_t>(of_slice, 1) + 1);
-  parallel_pieces(parts, std::clamp(parts / tasks, least, most_slices), threads,
+  const std::uint64_t parts = v.slice_count * kernel.parts;
+  parallel_pieces(parts, slices_of_task(parts, of_slice, threads), threads,
                   [&](std::uint64_t begin, std::uint64_t end) { kernel.run(v, operands, begin, end); });
 }
 
 }  // namespace
 
-SPMVPACK_HOST_LAYOUT(csell, multiply_csell)
+SPMVPACK_HOST_LAYOUT_OF_COLUMNS(csell, multiply_csell, multiply_csell_columns)
 
 }  // namespace spmvpack::host_loader::layouts

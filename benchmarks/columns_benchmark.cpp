@@ -1,0 +1,87 @@
+// Y = A X with several columns at once on the host, beside as many multiplies of one: columns_benchmark THREADS RUNS
+// A.spmvc... Prints JSON. Runs take turns, X and Y lie by rows; single multiplies have contiguous vectors.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "spmvpack/container/base/instruction_set.hpp"
+#include "spmvpack/host_loader/host_matrix.hpp"
+#include "spmvpack/host_loader/timing.hpp"
+
+namespace {
+
+using namespace spmvpack;
+
+template <class F>
+double seconds(F&& f) {
+  const auto begin = std::chrono::steady_clock::now();
+  f();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+double median(std::vector<double> all) {
+  std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
+  return all[all.size() / 2];
+}
+
+template <class T>
+std::string measure(const host_loader::HostMatrix& a, int threads, int runs) {
+  const std::uint64_t rows = a.facts().rows, cols = a.facts().cols;
+  std::string text;
+  for (const std::uint64_t k : {1U, 2U, 3U, 4U, 8U, 9U, 16U, 32U}) {
+    std::vector<T> x(cols * k), y(rows * k);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(static_cast<double>(i * 7919 % 1009) / 1009 - 0.5);
+    const auto at = [](auto* data, std::uint64_t n, std::uint64_t columns, bool by_rows) {
+      return DenseView(data, n, columns, static_cast<std::int64_t>(by_rows ? columns : 1),
+                       static_cast<std::int64_t>(by_rows ? 1 : n));
+    };
+    std::vector<double> by_rows, by_columns, single;
+    for (int run = 0; run < runs + 1; ++run) {  // the first one warms up
+      by_rows.push_back(seconds([&] {
+        a.multiply<T>(1, at(std::as_const(x).data(), cols, k, true), 0, at(y.data(), rows, k, true), threads);
+      }));
+      by_columns.push_back(seconds([&] {
+        a.multiply<T>(1, at(std::as_const(x).data(), cols, k, false), 0, at(y.data(), rows, k, false), threads);
+      }));
+      single.push_back(seconds([&] {
+        for (std::uint64_t j = 0; j < k; ++j)
+          a.multiply<T>(1, {x.data() + j * cols, cols}, 0, DenseView<T>(y.data() + j * rows, rows), threads);
+      }));
+    }
+    for (auto* times : {&by_rows, &by_columns, &single}) times->erase(times->begin());
+    text += fmt::format("{}{{\"columns\":{},\"by_rows\":{:.6g},\"by_columns\":{:.6g},\"singles\":{:.6g}}}",
+                        text.empty() ? "" : ",", k, median(by_rows), median(by_columns), median(single));
+  }
+  return text;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  if (argc < 4) throw Error(errc::usage, "columns_benchmark THREADS RUNS A.spmvc...");
+  const int threads = std::atoi(argv[1]), runs = std::atoi(argv[2]);
+  fmt::print("{{\"processor\":\"{}\",\"instructions\":\"{}\",\"threads\":{},\"runs\":{},\"matrices\":[",
+             host_loader::processor_name(), instruction_set(), threads, runs);
+  for (int i = 3; i < argc; ++i) {
+    const Container file = Container::open(argv[i]);
+    const host_loader::HostMatrix a = host_loader::HostMatrix::load(file);
+    const MatrixFacts& facts = a.facts();
+    std::string layouts;
+    for (const PartInfo& part : file.parts()) layouts += (layouts.empty() ? "" : "+") + part.layout;
+    fmt::print("{}\n{{\"file\":\"{}\",\"layout\":\"{}\",\"rows\":{},\"nnz\":{},\"bytes\":{},\"times\":[{}]}}",
+               i == 3 ? "" : ",", argv[i], layouts, facts.rows, facts.nnz, file.device_bytes(),
+               facts.value_type == ValueType::f32 ? measure<float>(a, threads, runs)
+                                                  : measure<double>(a, threads, runs));
+    std::fflush(stdout);
+  }
+  fmt::print("\n]}}\n");
+} catch (const std::exception& e) {
+  fmt::print(stderr, "{}\n", e.what());
+  return EXIT_FAILURE;
+}
