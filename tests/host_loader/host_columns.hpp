@@ -1,10 +1,7 @@
 #pragma once
 // Several columns at once, compared with the columns one by one.
 
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <cstring>
 #include <limits>
 #include <span>
 #include <vector>
@@ -19,14 +16,6 @@ inline constexpr std::array<std::size_t, 11> counts{0, 1, 2, 3, 5, 8, 9, 16, 17,
 /// One of them.
 inline std::span<const std::size_t> one_count(std::size_t turn, std::size_t below = counts.size() - 1) {
   return std::span(counts).subspan(2 + turn % (below - 2), 1);
-}
-
-/// Bit for bit, but any NaN for a NaN: which one is left of two depends on the order of operands.
-template <class T>
-bool alike(const std::vector<T>& a, const std::vector<T>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const T& p, const T& q) {
-    return (std::isnan(p) && std::isnan(q)) || std::memcmp(&p, &q, sizeof p) == 0;
-  });
 }
 
 /// Multiplies `numbers` of columns, X and Y in orders that take turns.
@@ -67,7 +56,7 @@ void require_columns(const HostMatrix& a, const CsrMatrix* matrix, Operation ope
       else
         a.multiply<V>(1, x.view(), 0, y.view(), 2, description);
       INFO(count << " columns, X by " << of_x.name << ", Y by " << of_y.name << (adds ? ", added" : ""));
-      REQUIRE(alike(y.memory, expected.memory));  // what lies between the elements is NaN as before
+      REQUIRE(same_bits_or_nan(y.memory, expected.memory));  // what lies between the elements is NaN as before
       REQUIRE(same_bits(x.memory, x0.memory));
     }
   }

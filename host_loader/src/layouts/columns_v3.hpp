@@ -11,8 +11,7 @@
 
 namespace spmvpack::host_loader::layouts {
 
-/// A register of columns, by type of vectors. `last`: the columns that the last one of a row has; no others are read or
-/// written.
+/// A register of columns, by type of vectors. The last one of a row may have fewer: no others are read or written.
 template <class V>
 struct ColumnRegister;
 template <>
@@ -29,7 +28,13 @@ struct ColumnRegister<double> {
   SPMVPACK_INLINE_V3 static ColumnRegister load(const double* p) { return {_mm256_loadu_pd(p)}; }
   SPMVPACK_INLINE_V3 static ColumnRegister load(const double* p, Mask last) { return {_mm256_maskload_pd(p, last)}; }
   SPMVPACK_INLINE_V3 void store(double* p) const { _mm256_storeu_pd(p, v); }
-  SPMVPACK_INLINE_V3 void store(double* p, Mask last) const { _mm256_maskstore_pd(p, last, v); }
+  /// The first n, not all: masked stores are slow on some processors.
+  SPMVPACK_INLINE_V3 void store(double* p, std::uint32_t n) const {
+    const __m128d low = _mm256_castpd256_pd128(v);
+    if (n == 1) return _mm_store_sd(p, low);
+    _mm_storeu_pd(p, low);
+    if (n == 3) _mm_store_sd(p + 2, _mm256_extractf128_pd(v, 1));
+  }
   SPMVPACK_INLINE_V3 void add(ColumnRegister other) { v = _mm256_add_pd(v, other.v); }
   SPMVPACK_INLINE_V3 void add_product(ColumnRegister a, ColumnRegister b) { v = _mm256_fmadd_pd(a.v, b.v, v); }
   SPMVPACK_INLINE_V3 static ColumnRegister product(ColumnRegister a, ColumnRegister b) {
@@ -49,7 +54,20 @@ struct ColumnRegister<float> {
   SPMVPACK_INLINE_V3 static ColumnRegister load(const float* p) { return {_mm256_loadu_ps(p)}; }
   SPMVPACK_INLINE_V3 static ColumnRegister load(const float* p, Mask last) { return {_mm256_maskload_ps(p, last)}; }
   SPMVPACK_INLINE_V3 void store(float* p) const { _mm256_storeu_ps(p, v); }
-  SPMVPACK_INLINE_V3 void store(float* p, Mask last) const { _mm256_maskstore_ps(p, last, v); }
+  SPMVPACK_INLINE_V3 void store(float* p, std::uint32_t n) const {
+    __m128 next = _mm256_castps256_ps128(v);
+    if (n >= 4) {
+      _mm_storeu_ps(p, next);
+      next = _mm256_extractf128_ps(v, 1);
+      p += 4;
+    }
+    if ((n & 2U) != 0) {
+      _mm_storel_pi(reinterpret_cast<__m64*>(p), next);
+      next = _mm_movehl_ps(next, next);
+      p += 2;
+    }
+    if ((n & 1U) != 0) _mm_store_ss(p, next);
+  }
   SPMVPACK_INLINE_V3 void add(ColumnRegister other) { v = _mm256_add_ps(v, other.v); }
   SPMVPACK_INLINE_V3 void add_product(ColumnRegister a, ColumnRegister b) { v = _mm256_fmadd_ps(a.v, b.v, v); }
   SPMVPACK_INLINE_V3 static ColumnRegister product(ColumnRegister a, ColumnRegister b) {
@@ -92,10 +110,10 @@ struct ColumnRows {
   using Sums = ColumnSums<V, registers>;
   ColumnOperands<V> operands;
   typename Register::Mask last;
-  bool full;  ///< all columns of the last register are there
+  std::uint32_t in_last;  ///< columns of the last register
 
   SPMVPACK_INLINE_V3 explicit ColumnRows(const ColumnOperands<V>& o)
-      : operands(o), last(Register::first(o.count - (registers - 1) * Register::width)), full(o.count == Sums::width) {}
+      : operands(o), last(Register::first(in_last_of(o))), in_last(in_last_of(o)) {}
 
   /// A row of X or Y.
   [[nodiscard]] SPMVPACK_INLINE_V3 Sums load(const V* p) const {
@@ -105,9 +123,9 @@ struct ColumnRows {
     return row;
   }
   SPMVPACK_INLINE_V3 void store(const Sums& row, V* p) const {
-    if (full) return row.store(p);  // masked stores are slow on some processors
+    if (in_last == Register::width) return row.store(p);
     for (std::uint32_t i = 0; i + 1 < registers; ++i) row.of[i].store(p + i * Register::width);
-    row.of[registers - 1].store(p + (registers - 1) * Register::width, last);
+    row.of[registers - 1].store(p + (registers - 1) * Register::width, in_last);
   }
   [[nodiscard]] SPMVPACK_INLINE_V3 const V* x(std::uint64_t column) const {
     return operands.x + static_cast<std::int64_t>(column) * operands.x_stride;
@@ -136,6 +154,7 @@ struct ColumnRows {
   }
 
  private:
+  static std::uint32_t in_last_of(const ColumnOperands<V>& o) { return o.count - (registers - 1) * Register::width; }
   [[nodiscard]] SPMVPACK_INLINE_V3 Sums scaled(const V* p) const {
     Sums row = load(p);
     const Register beta = Register::all(operands.beta);

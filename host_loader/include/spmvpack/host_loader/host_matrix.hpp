@@ -37,14 +37,15 @@ class SPMVPACK_EXPORT HostMatrix {
   /// Whether multiply() can take Operation::transpose: the container has A^T, or the matrix is symmetric or skew.
   [[nodiscard]] bool has_transpose() const noexcept { return spmvpack::has_transpose(facts_, infos_); }
 
-  /// Y = alpha op(A) X + beta Y, column by column: each has the bits of a multiply with that column alone. X has
-  /// facts().cols rows, Y has facts().rows, or with describe<T>(Operation::transpose) the other way round; they have as
-  /// many columns, of any strides. T, the type of Y's elements, is also the type of every product and sum: the matrix's
-  /// value type, or double for an f32 matrix. Y is not read if beta is 0, nor X if alpha is 0. The layout fixes the
-  /// order of additions (docs/LAYOUTS.md), which does not depend on `threads` (0: all). Of an X, or a Y, without
-  /// contiguous columns, one column is copied, in memory that counts. Errors, before anything is computed: errc::usage
-  /// (wrong sizes or types, X and Y overlap, or there is no transpose); errc::unsupported (a kernel other than the
-  /// default); errc::out_of_memory.
+  /// Y = alpha op(A) X + beta Y; each column has the bits of a multiply with that column alone. X has facts().cols
+  /// rows, Y has facts().rows, or with describe<T>(Operation::transpose) the other way round; they have as many columns,
+  /// of any strides. T, the type of Y's elements, is also the type of every product and sum: the matrix's value type, or
+  /// double for an f32 matrix. Y is not read if beta is 0, nor X if alpha is 0. The layout fixes the order of additions
+  /// (docs/LAYOUTS.md), which does not depend on `threads` (0: all). Copies, in memory that counts, are made of up to 16
+  /// columns of an X, or a Y, that do not lie side by side (col_stride 1) where the layout multiplies several at once
+  /// and that is worth it; else of one that is not contiguous. Errors, before anything is computed: errc::usage (wrong
+  /// sizes or types, X and Y overlap, or there is no transpose); errc::unsupported (a kernel other than the default);
+  /// errc::out_of_memory.
   template <class T>
   void multiply(std::type_identity_t<T> alpha, std::type_identity_t<DenseView<const T>> x, std::type_identity_t<T> beta,
                 DenseView<T> y, int threads = 0, const MultiplyDescription& description = describe<T>()) const;

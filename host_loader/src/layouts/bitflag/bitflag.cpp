@@ -46,13 +46,6 @@ SPMVPACK_INLINE bool is_set(std::uint32_t flags, std::uint32_t k) {
   return as_numbers<V>[flags >> k / 4 * 4 & 15][k % 4] > 0;
 }
 
-/// Prefetches a lane's share of as many bytes as the chunk has: its pieces are too short for the hardware prefetcher.
-SPMVPACK_INLINE void prefetch_share(const std::byte* bytes, std::uint32_t chunk_bytes, std::size_t lane) {
-  const std::size_t share = chunk_bytes / lanes, begin = ahead_bytes + lane * share;
-  prefetch(bytes, begin);
-  if (share > cache_line) prefetch(bytes, begin + cache_line);
-}
-
 /// Adds up the products of a chunk along its lanes. `from`: x, and its hot elements. Returns the lanes in which rows
 /// start.
 template <class A, class V, Source source, Word word>

@@ -7,6 +7,13 @@
 
 namespace spmvpack::host_loader::layouts::bitflag_sums {
 
+/// Prefetches a lane's share of as many bytes as the chunk has: its pieces are too short for the hardware prefetcher.
+SPMVPACK_INLINE void prefetch_share(const std::byte* bytes, std::uint32_t chunk_bytes, std::size_t lane) {
+  const std::size_t share = chunk_bytes / lanes, begin = ahead_bytes + lane * share;
+  prefetch(bytes, begin);
+  if (share > cache_line) prefetch(bytes, begin + cache_line);
+}
+
 /// The elements of x that a chunk's entries name.
 template <Word word, class V>
 struct ChunkElements {

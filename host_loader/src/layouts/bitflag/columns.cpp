@@ -40,16 +40,22 @@ SPMVPACK_INLINE_V3 void find_entries(const View<A>& v, const Chunk& chunk, const
   const ChunkValues<source, A, V> values(v, chunk.info, bytes, at);
   const ChunkElements<word, V> elements{bytes + at.columns, {}, chunk.info.lanes()};
   const V* const x = from.x + std::int64_t{chunk.base} * from.x_stride;
-  const std::uint32_t entries = chunk.info.entries();
-  for (std::uint32_t e = 0; e < entries; ++e) {
-    const std::uint32_t stored = elements.stored(e / lane_entries, e % lane_entries);
+  const auto find = [&](std::uint32_t lane, std::uint32_t k) SPMVPACK_LAMBDA_V3 {
+    const std::uint32_t e = lane * lane_entries + k, stored = elements.stored(lane, k);
     constexpr std::uint32_t hot = hot_bit(is_of_24_bits(word) ? 3 : 4);
     if (is_hot(word) && stored >= hot)
       found.x[e] = from.hot + std::int64_t{stored - hot} * from.hot_stride;
     else
       found.x[e] = x + std::int64_t{stored} * from.x_stride;
-    found.values[e] = values.of(e / lane_entries, e % lane_entries);
+    found.values[e] = values.of(lane, k);
+  };
+  const std::uint32_t entries = chunk.info.entries(), full = entries / lane_entries;
+  for (std::uint32_t lane = 0; lane < full; ++lane) {
+    prefetch_share(bytes, at.end, lane);
+#pragma GCC unroll 8
+    for (std::uint32_t k = 0; k < lane_entries; ++k) find(lane, k);
   }
+  for (std::uint32_t k = 0; k < entries % lane_entries; ++k) find(full, k);
 }
 
 template <class A, class V>
