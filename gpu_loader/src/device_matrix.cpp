@@ -205,27 +205,30 @@ std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription& descripti
       "workspace bytes");
 }
 
+namespace {
+
+/// The description of the multiply of these operands.
 template <class T>
-void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::type_identity_t<DenseView<const T>> x,
-                            std::type_identity_t<Scalar<T>> beta, DenseView<T> y, std::span<std::byte> workspace,
-                            Stream stream, const MultiplyDescription& description) const {
-  MultiplyDescription asked = description;  // of these operands
-  asked.right_hand_sides = x.cols;
-  asked.strided_x = !x.has_contiguous_columns();
-  asked.strided_y = !y.has_contiguous_columns();
-  asked.row_major_x = is_row_major(x);
-  const std::uint64_t needed = workspace_bytes(asked);
-  const Operand operand = check_description(asked, impl_->facts, impl_->infos);
-  require_vectors(operand, asked, value_type_of<T>, x, y);
-  require_workspace(workspace, needed, x, y);
-  const bool scales = first_part_scales(operand, impl_->infos);
-  const KernelChoice choice(impl_->layouts, asked.kernel);
-  const bool keep =
-      launch_rules::cache::keeps(impl_->bytes_of(operand.role) + (operand.rows + operand.cols) * sizeof(T), y.cols,
-                                 impl_->device.l2_bytes, impl_->cache_share);
+MultiplyDescription described(MultiplyDescription given, const DenseView<const T>& x, const DenseView<T>& y) {
+  given.right_hand_sides = x.cols;
+  given.strided_x = !x.has_contiguous_columns();
+  given.strided_y = !y.has_contiguous_columns();
+  given.row_major_x = is_row_major(x);
+  return given;
+}
+
+/// multiply() of operands and a workspace that have been checked.
+template <class T>
+void multiply_real(const DeviceMatrix::Impl& impl, const Operand& operand, const Scalar<T>& alpha,
+                   const DenseView<const T>& x, const Scalar<T>& beta, const DenseView<T>& y,
+                   std::span<std::byte> workspace, Stream stream, const MultiplyDescription& asked) {
+  const bool scales = first_part_scales(operand, impl.infos);
+  const KernelChoice choice(impl.layouts, asked.kernel);
+  const bool keep = launch_rules::cache::keeps(impl.bytes_of(operand.role) + (operand.rows + operand.cols) * sizeof(T),
+                                               y.cols, impl.device.l2_bytes, impl.cache_share);
   const auto call_of = [&](std::size_t i, bool add, bool negate, std::byte* room) {
-    return MultiplyCall{.device = impl_->device,
-                        .kernel = choice.of(impl_->parts[i]),
+    return MultiplyCall{.device = impl.device,
+                        .kernel = choice.of(impl.parts[i]),
                         .description = asked,
                         .alpha = negate ? negative(alpha) : alpha,
                         .beta = add ? Scalar<T>(1) : beta,
@@ -236,7 +239,7 @@ void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::type_ide
   const ColumnBlock<T> all{
       x.data, y.data, x.row_stride, x.rows == 0 ? 0 : x.col_stride, y.row_stride, y.rows == 0 ? 0 : y.col_stride,
       y.cols};
-  if (const std::uint64_t most = row_major_columns_of(impl_->parts_of(operand.role), choice, asked); most >= 2) {
+  if (const std::uint64_t most = row_major_columns_of(impl.parts_of(operand.role), choice, asked); most >= 2) {
     const std::uint64_t packed =
         asked.row_major_x ? 0 : packed_bytes(operand, row_major_room(y.cols, most, asked.vectors), asked.vectors);
     each_column_block(
@@ -251,15 +254,15 @@ void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::type_ide
           }
           columns.x_col_stride = 1;
           if (!scales) scale_columns(asked.vectors, beta, untyped(columns), operand.rows, stream);
-          each_part(operand, impl_->infos, [&](std::size_t i, bool add, bool negate) {
+          each_part(operand, impl.infos, [&](std::size_t i, bool add, bool negate) {
             MultiplyCall call = call_of(i, add, negate, workspace.data() + packed);
             call.row_major = true;
-            multiply_part(impl_->parts[i], call, columns);
+            multiply_part(impl.parts[i], call, columns);
           });
         });
     return;
   }
-  const Dealing dealing = dealing_of(impl_->parts_of(operand.role), scales, choice, operand, asked);
+  const Dealing dealing = dealing_of(impl.parts_of(operand.role), scales, choice, operand, asked);
   const std::uint64_t x_stride = dealing.x_bytes / sizeof(T), y_stride = dealing.y_bytes / sizeof(T);
   T* const x_copies = reinterpret_cast<T*>(workspace.data());
   T* const y_copies = x_copies + x_stride * dealing.at_once;
@@ -284,8 +287,8 @@ void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::type_ide
         copy_vector(asked.vectors, beta, from.y, from.y_row_stride, to.y, 1, y.rows, stream);
       if (!scales) scale_vector(asked.vectors, beta, to.y, nullptr, operand.rows, stream);
     }
-    each_part(operand, impl_->infos, [&](std::size_t i, bool add, bool negate) {
-      const DevicePart& part = impl_->parts[i];
+    each_part(operand, impl.infos, [&](std::size_t i, bool add, bool negate) {
+      const DevicePart& part = impl.parts[i];
       const MultiplyCall call = call_of(i, add, negate, workspace.data() + dealing.copy_bytes());
       each_column_block(count, kernel_tables()[part.layout]->kernels[call.kernel].columns.most,
                         [&](std::uint64_t j, std::uint64_t n) { multiply_part(part, call, columns.part(j, n)); });
@@ -296,6 +299,33 @@ void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>> alpha, std::type_ide
         copy_vector(asked.vectors, Scalar<T>(1), from.y, 1, to.y, to.y_row_stride, y.rows, stream);
       }
   });
+}
+
+}  // namespace
+
+template <class V>
+void DeviceMatrix::multiply(Scalar<real_of<V>> alpha, std::type_identity_t<DenseView<const V>> x,
+                            Scalar<real_of<V>> beta, DenseView<V> y, std::span<std::byte> workspace, Stream stream,
+                            const MultiplyDescription& description) const {
+  using T = real_of<V>;
+  const Operand operand = check_description(description, impl_->facts, impl_->infos);
+  const auto check = [&](const DenseView<const T>& real_x, const DenseView<T>& real_y) {
+    const std::uint64_t needed = workspace_bytes(described(description, real_x, real_y));
+    require_vectors(operand, description, value_type_of<T>, real_x, real_y);
+    require_workspace(workspace, needed, real_x, real_y);
+  };
+  const auto multiply = [&](const DenseView<const T>& real_x, const DenseView<T>& real_y) {
+    multiply_real(*impl_, operand, alpha, real_x, beta, real_y, workspace, stream,
+                  described(description, real_x, real_y));
+  };
+  if constexpr (is_complex<V>) {
+    check_operands(operand, description.operation, x, y);  // of all columns
+    each_real_view(x, y, check);
+    each_real_view(x, y, multiply);
+  } else {
+    check(x, y);
+    multiply(x, y);
+  }
 }
 
 namespace {
@@ -323,44 +353,89 @@ void DeviceMatrix::unpermute(std::span<const T> permuted, std::span<T> user, Str
   scatter_vector(value_type_of<T>, list, permuted.data(), user.data(), user.size(), stream);
 }
 
+namespace {
+
+/// Columns of multiply_host_vectors() that are on the device at once.
+constexpr std::uint64_t most_host_columns = 16;
+
+/// Room on the device for some columns of X or Y, one after the other.
+template <class T>
+class DeviceColumns {
+ public:
+  DeviceColumns(std::uint64_t rows, std::uint64_t most)
+      : rows_(rows), memory_(allocate({}, checked_mul(checked_mul(rows, most, "elements"), sizeof(T), "bytes"))) {}
+  [[nodiscard]] DenseView<T> view(std::uint64_t count) const {
+    return {static_cast<T*>(memory_.get()), rows_, count, 1, static_cast<std::int64_t>(rows_)};
+  }
+  /// Copies `count` columns of `from`, from `first` on, to the first places.
+  void take(const DenseView<const T>& from, std::uint64_t first, std::uint64_t count) {
+    for (std::uint64_t j = 0; j < count; ++j) {
+      const T* source = from.column(first + j);
+      if (!from.has_contiguous_columns()) {
+        prepare_staged();
+        for (std::uint64_t i = 0; i < rows_; ++i) staged_[i] = source[static_cast<std::int64_t>(i) * from.row_stride];
+        source = staged_.data();
+      }
+      copy(view(count).column(j), source, cudaMemcpyHostToDevice);
+    }
+  }
+  /// The way back.
+  void put(const DenseView<T>& to, std::uint64_t first, std::uint64_t count) {
+    for (std::uint64_t j = 0; j < count; ++j) {
+      T* const target = to.column(first + j);
+      const bool direct = to.has_contiguous_columns();
+      if (!direct) prepare_staged();
+      copy(direct ? target : staged_.data(), view(count).column(j), cudaMemcpyDeviceToHost);
+      for (std::uint64_t i = 0; !direct && i < rows_; ++i)
+        target[static_cast<std::int64_t>(i) * to.row_stride] = staged_[i];
+    }
+  }
+
+ private:
+  /// For a column that is not contiguous: CUDA's copies know no strides of 0 and below.
+  void prepare_staged() {
+    if (staged_.size() != rows_) staged_ = Array<T>(rows_);
+  }
+  void copy(void* to, const void* from, cudaMemcpyKind kind) const {
+    if (rows_ != 0) require_cuda(cudaMemcpy(to, from, rows_ * sizeof(T), kind), "copying a vector");
+  }
+
+  std::uint64_t rows_;
+  std::shared_ptr<void> memory_;
+  Array<T> staged_;
+};
+
+}  // namespace
+
 template <class T>
 void DeviceMatrix::multiply_host_vectors(T alpha, std::type_identity_t<DenseView<const T>> x, T beta,
                                          std::type_identity_t<DenseView<T>> y,
                                          const MultiplyDescription& description) const {
-  MultiplyDescription asked = description;  // of a contiguous column
-  asked.right_hand_sides = 1;
-  asked.strided_x = asked.strided_y = false;
-  check_operands(check_description(asked, impl_->facts, impl_->infos), asked.operation, x, y);
-  const auto room = [](std::uint64_t bytes) { return std::pair{allocate({}, bytes), bytes}; };
-  const auto x_room = room(x.rows * sizeof(T)), y_room = room(y.rows * sizeof(T));
-  const auto workspace = room(workspace_bytes(asked));
-  auto* const device_x = static_cast<T*>(x_room.first.get());
-  auto* const device_y = static_cast<T*>(y_room.first.get());
-  // Of a column that is not contiguous: CUDA's copies know no strides of 0 and below.
-  Array<T> column(x.has_contiguous_columns() && y.has_contiguous_columns() ? 0 : std::max(x.rows, y.rows));
-  const auto copy = [](void* to, const void* from, std::uint64_t bytes, cudaMemcpyKind kind) {
-    if (bytes != 0) require_cuda(cudaMemcpy(to, from, bytes, kind), "copying a vector");
-  };
-  const auto to_device = [&](T* to, const auto& from, std::uint64_t j) {
-    const T* source = from.column(j);
-    if (!from.has_contiguous_columns()) {
-      for (std::uint64_t i = 0; i < from.rows; ++i) column[i] = source[static_cast<std::int64_t>(i) * from.row_stride];
-      source = column.data();
-    }
-    copy(to, source, from.rows * sizeof(T), cudaMemcpyHostToDevice);
-  };
-  for (std::uint64_t j = 0; j < y.cols; ++j) {
-    to_device(device_x, x, j);
-    if (beta != 0) to_device(device_y, y, j);
-    multiply<T>(alpha, {device_x, x.rows}, beta, {device_y, y.rows},
-                {static_cast<std::byte*>(workspace.first.get()), workspace.second}, nullptr, asked);
+  check_operands(check_description(description, impl_->facts, impl_->infos), description.operation, x, y);
+  const std::uint64_t most = std::min(y.cols, most_host_columns);
+  DeviceColumns<T> of_x(x.rows, most), of_y(y.rows, most);
+  std::uint64_t bytes = 0;
+  for (const std::uint64_t count : {most, most == 0 ? 0 : y.cols % most})
+    bytes = std::max(bytes, workspace_bytes(described<T>(description, of_x.view(count), of_y.view(count))));
+  const std::shared_ptr<void> workspace = allocate({}, bytes);
+  each_column_block(y.cols, most, [&](std::uint64_t first, std::uint64_t count) {
+    of_x.take(x, first, count);
+    if (beta != 0) of_y.take(y, first, count);
+    multiply<T>(alpha, of_x.view(count), beta, of_y.view(count), {static_cast<std::byte*>(workspace.get()), bytes},
+                nullptr, description);
     require_cuda(cudaStreamSynchronize(nullptr), "multiplying");
-    T* const target = y.column(j);
-    const bool direct = y.has_contiguous_columns();
-    copy(direct ? target : column.data(), device_y, y.rows * sizeof(T), cudaMemcpyDeviceToHost);
-    for (std::uint64_t i = 0; !direct && i < y.rows; ++i)
-      target[static_cast<std::int64_t>(i) * y.row_stride] = column[i];
-  }
+    of_y.put(y, first, count);
+  });
+}
+
+template <class T>
+void DeviceMatrix::multiply_host_vectors(T alpha, std::type_identity_t<DenseView<const std::complex<T>>> x, T beta,
+                                         std::type_identity_t<DenseView<std::complex<T>>> y,
+                                         const MultiplyDescription& description) const {
+  check_operands(check_description(description, impl_->facts, impl_->infos), description.operation, x, y);
+  each_real_view(x, y, [&](const DenseView<const T>& real_x, const DenseView<T>& real_y) {
+    multiply_host_vectors<T>(alpha, real_x, beta, real_y, description);
+  });
 }
 
 SPMVPACK_VALUE_TYPES(SPMVPACK_DEVICE_MATRIX_OF)

@@ -39,10 +39,9 @@ std::uint64_t DeviceMatrix::prepared_bytes() const { refuse(); }
 std::vector<KernelInfo> DeviceMatrix::kernels() const { refuse(); }
 std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription&) const { refuse(); }
 
-template <class T>
-void DeviceMatrix::multiply(std::type_identity_t<Scalar<T>>, std::type_identity_t<DenseView<const T>>,
-                            std::type_identity_t<Scalar<T>>, DenseView<T>, std::span<std::byte>, Stream,
-                            const MultiplyDescription&) const {
+template <class V>
+void DeviceMatrix::multiply(Scalar<real_of<V>>, std::type_identity_t<DenseView<const V>>, Scalar<real_of<V>>,
+                            DenseView<V>, std::span<std::byte>, Stream, const MultiplyDescription&) const {
   refuse();
 }
 
@@ -59,6 +58,13 @@ void DeviceMatrix::unpermute(std::span<const T>, std::span<T>, Stream) const {
 template <class T>
 void DeviceMatrix::multiply_host_vectors(T, std::type_identity_t<DenseView<const T>>, T,
                                          std::type_identity_t<DenseView<T>>, const MultiplyDescription&) const {
+  refuse();
+}
+
+template <class T>
+void DeviceMatrix::multiply_host_vectors(T, std::type_identity_t<DenseView<const std::complex<T>>>, T,
+                                         std::type_identity_t<DenseView<std::complex<T>>>,
+                                         const MultiplyDescription&) const {
   refuse();
 }
 

@@ -75,13 +75,24 @@ void HostMatrix::unpermute(std::span<const T> permuted, std::span<T> user) const
   for (std::size_t i = 0; i < list.size(); ++i) user[list[i]] = permuted[i];
 }
 
-template <class T>
-void HostMatrix::multiply(std::type_identity_t<T> alpha, std::type_identity_t<DenseView<const T>> x,
-                          std::type_identity_t<T> beta, DenseView<T> y, int threads,
-                          const MultiplyDescription& description) const {
+template <class V>
+void HostMatrix::multiply(real_of<V> alpha, std::type_identity_t<DenseView<const V>> x, real_of<V> beta, DenseView<V> y,
+                          int threads, const MultiplyDescription& description) const {
+  using T = real_of<V>;
   require_threads(threads);
   const Operand operand = require_description(facts_, infos_, value_type_of<T>, description);
   check_operands(operand, description.operation, x, y);
+  if constexpr (is_complex<V>)
+    each_real_view(x, y, [&](const DenseView<const T>& real_x, const DenseView<T>& real_y) {
+      multiply_real(operand, alpha, real_x, beta, real_y, threads, description.basis);
+    });
+  else
+    multiply_real(operand, alpha, x, beta, y, threads, description.basis);
+}
+
+template <class T>
+void HostMatrix::multiply_real(const Operand& operand, T alpha, const DenseView<const T>& x, T beta,
+                               const DenseView<T>& y, int threads, Basis basis) const {
   const bool scales = alpha != 0 && first_part_scales(operand, infos_);
   const auto layout_of = [&](std::size_t i) { return parts_[i].layout->with_vectors<T>(facts_.value_type); };
   bool by_rows = false;
@@ -101,7 +112,7 @@ void HostMatrix::multiply(std::type_identity_t<T> alpha, std::type_identity_t<De
       const DenseView<const T> from = of_x.take(first, count, true);
       each_part(operand, infos_, [&](std::size_t i, bool add, bool negate) {
         const PartView& part = parts_[i].loaded.view();
-        const bool user = description.basis == Basis::user;
+        const bool user = basis == Basis::user;
         const PartMultiply<T> multiply{
             part,
             parts_[i].state.get(),
@@ -120,11 +131,16 @@ void HostMatrix::multiply(std::type_identity_t<T> alpha, std::type_identity_t<De
   });
 }
 
+#define SPMVPACK_INSTANTIATE_MULTIPLY(V)                                                            \
+  template void HostMatrix::multiply(real_of<V>, DenseView<const V>, real_of<V>, DenseView<V>, int, \
+                                     const MultiplyDescription&) const;
 #define SPMVPACK_INSTANTIATE_VECTORS(T)                                        \
   template void HostMatrix::permute(std::span<const T>, std::span<T>) const;   \
   template void HostMatrix::unpermute(std::span<const T>, std::span<T>) const; \
-  template void HostMatrix::multiply(T, DenseView<const T>, T, DenseView<T>, int, const MultiplyDescription&) const;
+  SPMVPACK_INSTANTIATE_MULTIPLY(T)                                             \
+  SPMVPACK_INSTANTIATE_MULTIPLY(std::complex<T>)
 SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE_VECTORS)
 #undef SPMVPACK_INSTANTIATE_VECTORS
+#undef SPMVPACK_INSTANTIATE_MULTIPLY
 
 }  // namespace spmvpack::host_loader

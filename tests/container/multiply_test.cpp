@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <complex>
+#include <limits>
 #include <random>
 #include <tuple>
 #include <vector>
@@ -94,6 +96,48 @@ TEST_CASE("views overlap if they have a byte in common, whatever their strides")
       odd(turns.data() + 1, turns.size() / 2, 1, 2, 0);
   CHECK(!overlap(even, odd));
   CHECK(overlap(even, DenseView<double>(turns)));
+}
+
+TEST_CASE("complex columns are pairs of real ones: all at once in rows, else each column's") {
+  using Complex = std::complex<float>;
+  std::array<Complex, 200> x_memory{}, y_memory{};
+  for (std::size_t i = 0; i < x_memory.size(); ++i)
+    x_memory[i] = Complex(static_cast<float>(i), 1000 + static_cast<float>(i));
+  struct Case {
+    std::uint64_t rows, cols;
+    std::int64_t x_row, x_col, y_row, y_col;
+    std::size_t views;
+  };
+  for (const Case& c : {Case{5, 3, 3, 1, 4, 1, 1}, Case{5, 3, 1, 5, 3, 1, 3}, Case{5, 3, 3, 1, 1, 7, 3},
+                        Case{5, 1, 1, 9, 1, 5, 1}, Case{5, 1, 4, 0, -4, 0, 1}, Case{5, 3, -3, 1, 3, -1, 3},
+                        Case{4, 0, 1, 4, 1, 4, 1}, Case{0, 3, 1, 0, 1, 0, 3}, Case{0, 0, 1, 0, 1, 0, 1},
+                        Case{1, 3, std::numeric_limits<std::int64_t>::max(), 1, 9, 1, 1}, Case{5, 2, 0, 0, 2, 1, 2}}) {
+    INFO(c.rows << " x " << c.cols << ", " << c.x_row << ", " << c.x_col << ", " << c.y_row << ", " << c.y_col);
+    const DenseView<const Complex> x(x_memory.data() + 100, c.rows, c.cols, c.x_row, c.x_col);
+    const DenseView<Complex> y(y_memory.data() + 100, c.rows, c.cols, c.y_row, c.y_col);
+    CHECK((has_real_view(x) && has_real_view(y)) == (c.views == 1 || c.cols <= 1));
+    std::size_t views = 0;
+    each_real_view(x, y, [&](const DenseView<const float>& real_x, const DenseView<float>& real_y) {
+      ++views;
+      REQUIRE(real_x.rows == c.rows);
+      REQUIRE(real_y.rows == c.rows);
+      REQUIRE(real_x.cols == real_y.cols);
+      for (std::uint64_t j = 0; j < real_x.cols; ++j)
+        for (std::uint64_t i = 0; i < c.rows; ++i)
+          real_y.column(j)[static_cast<std::int64_t>(i) * real_y.row_stride] =
+              real_x.column(j)[static_cast<std::int64_t>(i) * real_x.row_stride];
+    });
+    CHECK(views == c.views);
+    for (std::uint64_t j = 0; j < c.cols; ++j)  // real and imaginary parts are where they belong
+      for (std::uint64_t i = 0; i < c.rows; ++i)
+        REQUIRE(y.column(j)[static_cast<std::int64_t>(i) * c.y_row] ==
+                x.column(j)[static_cast<std::int64_t>(i) * c.x_row]);
+  }
+  static_assert(std::is_same_v<real_of<Complex>, float> && std::is_same_v<real_of<const Complex>, const float>);
+  static_assert(std::is_same_v<real_of<double>, double> && is_complex<Complex> && !is_complex<double>);
+  constexpr MultiplyDescription one = describe<Complex>(Operation::transpose);
+  static_assert(one.vectors == ValueType::f32 && one.right_hand_sides == 2 && one.strided_x && one.strided_y &&
+                one.operation == Operation::transpose);
 }
 
 TEST_CASE("the schedule of a multiply: parts of one role in their order, the first of which may scale y") {

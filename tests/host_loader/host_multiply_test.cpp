@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "columns.hpp"
 #include "containers.hpp"
 #include "matrices.hpp"
 #include "products.hpp"
@@ -178,6 +180,45 @@ TEST_CASE("alpha and beta") {
         }
     }
   }
+}
+
+TEST_CASE("complex vectors: real and imaginary parts have the bits of vectors of their own") {
+  const auto compare = []<class A, class T>(A, T) {
+    for (const NamedMatrix& m : random_matrices<A>(47, 3)) {
+      if (m.matrix.nnz() > 300) continue;
+      for (const Variant& variant : every_layout()) {
+        if (!suits(m.matrix, variant)) continue;
+        const HostMatrix a = load(encode(m.matrix, variant.layout));
+        for (const auto& [alpha, beta] : {std::pair{T(-2.5), T(0.5)}, std::pair{T(2), T(0)}})
+          compare_complex_columns<T>(
+              m.matrix.cols, m.matrix.rows,
+              [&, alpha = alpha, beta = beta](const std::vector<T>& x, std::vector<T> y) {
+                a.multiply<T>(alpha, x, beta, y, 1);
+                return y;
+              },
+              [&, alpha = alpha, beta = beta](auto& x, auto& y) { a.multiply(alpha, x.view(), beta, y.view(), 1); },
+              [&](bool same, std::size_t count, std::string_view x, std::string_view y) {
+                INFO(variant.name() << ", " << m.name << ": " << count << " columns, X in " << x << ", Y in " << y);
+                REQUIRE(same);
+              });
+      }
+    }
+  };
+  compare(double{}, double{});
+  compare(float{}, float{});
+  compare(float{}, double{});
+  const HostMatrix a = load(encode(make_csr(3, 3, {{{0, 0}, 1.0}, {{2, 1}, 2.0}}), "ccoo"));
+  using Complex = std::complex<double>;
+  std::vector<Complex> x{{1, 2}, {3, 4}, {5, 6}}, y(3), both(6);
+  a.multiply(1, x, 0, y);
+  CHECK(y == std::vector<Complex>{{1, 2}, {}, {6, 8}});
+  CHECK_THROWS_AS(a.multiply(1, x, 0, x), Error);
+  CHECK_THROWS_AS(a.multiply<Complex>(1, x, 0, std::span(y).first(2)), Error);
+  // Columns of one array by turns, and two that are one: nothing is computed before all columns are known.
+  a.multiply<Complex>(1, {both.data(), 3, 1, 2, 0}, 0, {both.data() + 1, 3, 1, 2, 0});
+  const std::vector<Complex> before = y;
+  CHECK_THROWS_AS(a.multiply<Complex>(1, {x.data(), 3, 2, 1, 0}, 0, {y.data(), 3, 2, 1, 0}), Error);
+  CHECK(y == before);
 }
 
 TEST_CASE("a list of rows in any order: the bits of the same rows in a matrix of their own", "[sequential]") {

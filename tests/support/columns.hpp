@@ -1,8 +1,10 @@
 #pragma once
 // X and Y of several columns, in every order of their elements.
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <span>
 #include <string_view>
@@ -52,11 +54,16 @@ struct StoredColumns {
 
 /// Bits are the same, but those of a NaN: which of several operands' it takes over is the compiler's choice.
 template <class T>
+bool same_bits_or_nan(const T& a, const T& b) {
+  if constexpr (is_complex<T>)
+    return same_bits_or_nan(a.real(), b.real()) && same_bits_or_nan(a.imag(), b.imag());
+  else
+    return std::memcmp(&a, &b, sizeof(T)) == 0 || (std::isnan(a) && std::isnan(b));
+}
+template <class T>
 bool same_bits_or_nan(const std::vector<T>& a, const std::vector<T>& b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (std::memcmp(&a[i], &b[i], sizeof(T)) != 0 && !(std::isnan(a[i]) && std::isnan(b[i]))) return false;
-  return true;
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const T& left, const T& right) { return same_bits_or_nan(left, right); });
 }
 
 /// multiply(x, y0) is the product of one column, multiply_all(x, y) one of all columns, whose results stand in
@@ -80,6 +87,27 @@ void compare_columns(std::uint64_t x_rows, std::uint64_t y_rows, One&& multiply,
                storages[t].name);
       }
   }
+}
+
+/// The same of complex columns, whose real and imaginary parts are to have the bits of vectors of their own:
+/// multiply(x, y0) is the product of real ones.
+template <class T, class One, class All, class Report>
+void compare_complex_columns(std::uint64_t x_rows, std::uint64_t y_rows, One&& multiply, All&& multiply_all,
+                             Report&& report) {
+  using Complex = std::complex<T>;
+  compare_columns<Complex>(
+      x_rows, y_rows,
+      [&](const std::vector<Complex>& x, std::vector<Complex> y) {
+        const auto part = [](const std::vector<Complex>& v, int which) {
+          std::vector<T> parts(v.size());
+          for (std::size_t i = 0; i < v.size(); ++i) parts[i] = which == 0 ? v[i].real() : v[i].imag();
+          return parts;
+        };
+        const std::vector<T> real = multiply(part(x, 0), part(y, 0)), imaginary = multiply(part(x, 1), part(y, 1));
+        for (std::size_t i = 0; i < y.size(); ++i) y[i] = {real[i], imaginary[i]};
+        return y;
+      },
+      multiply_all, report);
 }
 
 }  // namespace spmvpack::test

@@ -10,6 +10,7 @@
 
 #include "catch.hpp"
 #include "spmvpack/container/matrix/csr_matrix.hpp"
+#include "spmvpack/container/multiply/multiply.hpp"
 
 namespace spmvpack::test {
 
@@ -18,7 +19,11 @@ std::vector<T> random_vector(std::uint64_t n, std::uint64_t seed) {
   std::mt19937_64 rng(seed);
   std::uniform_real_distribution<double> uniform(-1, 1);
   std::vector<T> x(n);
-  for (T& e : x) e = static_cast<T>(uniform(rng));
+  for (T& e : x)
+    if constexpr (is_complex<T>)
+      e = {static_cast<real_of<T>>(uniform(rng)), static_cast<real_of<T>>(uniform(rng))};
+    else
+      e = static_cast<T>(uniform(rng));
   return x;
 }
 

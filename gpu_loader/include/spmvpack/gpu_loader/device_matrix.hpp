@@ -2,6 +2,7 @@
 /// A container in device memory, and y = alpha op(A) x + beta y on a GPU. Needs no CUDA headers. In a build without
 /// CUDA, every function that needs a device throws Error(errc::unsupported) "built without CUDA".
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -128,26 +129,28 @@ class SPMVPACK_EXPORT DeviceMatrix {
 
   /// Y = alpha op(A) X + beta Y in device memory, on `stream`: one kernel or a few for up to 16 or 32 columns, if all
   /// parts have kernels for several (docs/LAYOUTS.md, "Several columns"), else for each column. Each column has the
-  /// bits of a multiply with it alone, but for which NaN a NaN is. No allocation, no synchronisation; can be captured
-  /// into a CUDA graph. T is double or float, the type of X, Y and every product and sum; an f32 matrix takes either,
-  /// an f64 matrix only double. X has facts().cols rows, Y has facts().rows, or for the transpose the other way round;
-  /// they have as many columns, of any strides, and vectors are one column. Both are aligned to their elements and do
-  /// not overlap. Y is not read if beta is 0, nor X if alpha is 0 (Y then becomes beta Y). `workspace` is in device
-  /// memory, aligned to 256 bytes, not used by any other multiply at the same time, and as large as workspace_bytes()
-  /// says for a description of X and Y: with strided_x, or strided_y, if their columns are not contiguous. Parts whose
-  /// layout is not the kernel's use their default kernel. Each Scalar, not the description, says whether it is on the
-  /// device. Errors, all before anything is launched: errc::usage (something does not fit the matrix or T, there is no
-  /// transpose, or the kernel is one that no part has or that was not prepared). errc::no_device if a launch fails.
-  template <class T>
-  void multiply(std::type_identity_t<Scalar<T>> alpha, std::type_identity_t<DenseView<const T>> x,
-                std::type_identity_t<Scalar<T>> beta, DenseView<T> y, std::span<std::byte> workspace, Stream stream,
-                const MultiplyDescription& description = describe<T>()) const;
+  /// bits of a multiply with it alone, but for which NaN a NaN is; if V is std::complex<T>, its real and imaginary
+  /// parts are columns. No allocation, no synchronisation; can be captured into a CUDA graph. V is the type of X's and
+  /// Y's elements, T = real_of<V> (double or float) that of every product and sum; an f32 matrix takes either, an f64
+  /// matrix only double. X has facts().cols rows, Y has facts().rows, or for the transpose the other way round; they
+  /// have as many columns, of any strides, and vectors are one column. Both are aligned to T and do not overlap. Y is
+  /// not read if beta is 0, nor X if alpha is 0 (Y then becomes beta Y). `workspace` is in device memory, aligned to
+  /// 256 bytes, not used by any other multiply at the same time, and as large as workspace_bytes() says for a
+  /// description of X and Y: with strided_x, or strided_y, if their columns are not contiguous; for k complex columns,
+  /// with both and right_hand_sides = 2k. Parts whose layout is not the kernel's use their default kernel. Each Scalar,
+  /// not the description, says whether it is on the device. Errors, all before anything is launched: errc::usage
+  /// (something does not fit the matrix or T, there is no transpose, or the kernel is one that no part has or that was
+  /// not prepared). errc::no_device if a launch fails.
+  template <class V>
+  void multiply(Scalar<real_of<V>> alpha, std::type_identity_t<DenseView<const V>> x, Scalar<real_of<V>> beta,
+                DenseView<V> y, std::span<std::byte> workspace, Stream stream,
+                const MultiplyDescription& description = describe<V>()) const;
   /// The same for a y that is a std::span.
-  template <class Y, class T = typename std::remove_reference_t<Y>::value_type>
-  void multiply(std::type_identity_t<Scalar<T>> alpha, std::type_identity_t<DenseView<const T>> x,
-                std::type_identity_t<Scalar<T>> beta, Y&& y, std::span<std::byte> workspace, Stream stream,
-                const MultiplyDescription& description = describe<T>()) const {
-    multiply<T>(alpha, x, beta, DenseView<T>(y), workspace, stream, description);
+  template <class Y, class V = typename std::remove_reference_t<Y>::value_type>
+  void multiply(Scalar<real_of<V>> alpha, std::type_identity_t<DenseView<const V>> x, Scalar<real_of<V>> beta, Y&& y,
+                std::span<std::byte> workspace, Stream stream,
+                const MultiplyDescription& description = describe<V>()) const {
+    multiply<V>(alpha, x, beta, DenseView<V>(y), workspace, stream, description);
   }
 
   /// The user's vector in the order of Basis::permuted, and back: one kernel on `stream`, device memory, no overlap. T
@@ -157,12 +160,16 @@ class SPMVPACK_EXPORT DeviceMatrix {
   template <class T>
   void unpermute(std::span<const T> permuted, std::span<T> user, Stream stream) const;
 
-  /// multiply() with X and Y in host memory: allocates, copies, multiplies and waits, a column at a time. Convenient
-  /// for first experiments.
+  /// multiply() with X and Y in host memory: allocates, copies, multiplies and waits, up to 16 real columns at a time.
+  /// Convenient for first experiments.
   template <class T>
   void multiply_host_vectors(T alpha, std::type_identity_t<DenseView<const T>> x, T beta,
                              std::type_identity_t<DenseView<T>> y,
                              const MultiplyDescription& description = describe<T>()) const;
+  template <class T>
+  void multiply_host_vectors(T alpha, std::type_identity_t<DenseView<const std::complex<T>>> x, T beta,
+                             std::type_identity_t<DenseView<std::complex<T>>> y,
+                             const MultiplyDescription& description = describe<std::complex<T>>()) const;
 
   struct Impl;
 
@@ -180,16 +187,16 @@ class SPMVPACK_EXPORT DeviceMultiplier {
   DeviceMultiplier(DeviceMatrix matrix, const MultiplyDescription& description);
 
   [[nodiscard]] const DeviceMatrix& matrix() const noexcept { return matrix_; }
-  /// DeviceMatrix::multiply() with this workspace and description, whose vectors must be of type T.
-  template <class T>
-  void multiply(std::type_identity_t<Scalar<T>> alpha, std::type_identity_t<DenseView<const T>> x,
-                std::type_identity_t<Scalar<T>> beta, DenseView<T> y, Stream stream) const {
-    matrix_.multiply<T>(alpha, x, beta, y, {static_cast<std::byte*>(workspace_.get()), bytes_}, stream, description_);
+  /// DeviceMatrix::multiply() with this workspace and description, whose vectors must be of type real_of<V>.
+  template <class V>
+  void multiply(Scalar<real_of<V>> alpha, std::type_identity_t<DenseView<const V>> x, Scalar<real_of<V>> beta,
+                DenseView<V> y, Stream stream) const {
+    matrix_.multiply<V>(alpha, x, beta, y, {static_cast<std::byte*>(workspace_.get()), bytes_}, stream, description_);
   }
-  template <class Y, class T = typename std::remove_reference_t<Y>::value_type>
-  void multiply(std::type_identity_t<Scalar<T>> alpha, std::type_identity_t<DenseView<const T>> x,
-                std::type_identity_t<Scalar<T>> beta, Y&& y, Stream stream) const {
-    multiply<T>(alpha, x, beta, DenseView<T>(y), stream);
+  template <class Y, class V = typename std::remove_reference_t<Y>::value_type>
+  void multiply(Scalar<real_of<V>> alpha, std::type_identity_t<DenseView<const V>> x, Scalar<real_of<V>> beta, Y&& y,
+                Stream stream) const {
+    multiply<V>(alpha, x, beta, DenseView<V>(y), stream);
   }
 
  private:

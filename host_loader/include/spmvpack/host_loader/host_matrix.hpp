@@ -38,22 +38,23 @@ class SPMVPACK_EXPORT HostMatrix {
   [[nodiscard]] bool has_transpose() const noexcept { return spmvpack::has_transpose(facts_, infos_); }
 
   /// Y = alpha op(A) X + beta Y; each column has the bits of a multiply with that column alone. X has facts().cols
-  /// rows, Y has facts().rows, or with describe<T>(Operation::transpose) the other way round; they have as many columns,
-  /// of any strides. T, the type of Y's elements, is also the type of every product and sum: the matrix's value type, or
-  /// double for an f32 matrix. Y is not read if beta is 0, nor X if alpha is 0. The layout fixes the order of additions
-  /// (docs/LAYOUTS.md), which does not depend on `threads` (0: all). Copies, in memory that counts, are made of up to 16
-  /// columns of an X, or a Y, that do not lie side by side (col_stride 1) where the layout multiplies several at once
-  /// and that is worth it; else of one that is not contiguous. Errors, before anything is computed: errc::usage (wrong
-  /// sizes or types, X and Y overlap, or there is no transpose); errc::unsupported (a kernel other than the default);
-  /// errc::out_of_memory.
-  template <class T>
-  void multiply(std::type_identity_t<T> alpha, std::type_identity_t<DenseView<const T>> x, std::type_identity_t<T> beta,
-                DenseView<T> y, int threads = 0, const MultiplyDescription& description = describe<T>()) const;
+  /// rows, Y has facts().rows, or with describe<V>(Operation::transpose) the other way round; they have as many
+  /// columns, of any strides. V is the type of their elements, T = real_of<V> that of every product and sum: the
+  /// matrix's value type, or double for an f32 matrix. If V is std::complex<T>, real and imaginary parts have the bits
+  /// of columns of their own. Y is not read if beta is 0, nor X if alpha is 0. The layout fixes the order of additions
+  /// (docs/LAYOUTS.md), which does not depend on `threads` (0: all). Copies, in memory that counts, are made of up to
+  /// 16 columns of an X, or a Y, that do not lie side by side (col_stride 1) where the layout multiplies several at
+  /// once and that is worth it; else of one that is not contiguous. Errors, before anything is computed: errc::usage
+  /// (wrong sizes or types, X and Y overlap, or there is no transpose); errc::unsupported (a kernel other than the
+  /// default); errc::out_of_memory.
+  template <class V>
+  void multiply(real_of<V> alpha, std::type_identity_t<DenseView<const V>> x, real_of<V> beta, DenseView<V> y,
+                int threads = 0, const MultiplyDescription& description = describe<V>()) const;
   /// The same for a y that is a std::span, a std::vector, a std::array or the like.
-  template <class Y, class T = typename std::remove_reference_t<Y>::value_type>
-  void multiply(std::type_identity_t<T> alpha, std::type_identity_t<DenseView<const T>> x, std::type_identity_t<T> beta,
-                Y&& y, int threads = 0, const MultiplyDescription& description = describe<T>()) const {
-    multiply<T>(alpha, x, beta, DenseView<T>(y), threads, description);
+  template <class Y, class V = typename std::remove_reference_t<Y>::value_type>
+  void multiply(real_of<V> alpha, std::type_identity_t<DenseView<const V>> x, real_of<V> beta, Y&& y, int threads = 0,
+                const MultiplyDescription& description = describe<V>()) const {
+    multiply<V>(alpha, x, beta, DenseView<V>(y), threads, description);
   }
 
   /// The user's vector in the order of Basis::permuted, and back. The vectors do not overlap; T is float or double.
@@ -70,6 +71,10 @@ class SPMVPACK_EXPORT HostMatrix {
     std::shared_ptr<const LayoutState> state;
   };
 
+  /// multiply() of operands that have been checked.
+  template <class T>
+  void multiply_real(const Operand& operand, T alpha, const DenseView<const T>& x, T beta, const DenseView<T>& y,
+                     int threads, Basis basis) const;
   [[nodiscard]] std::span<const std::uint32_t> permutation() const;
 
   MatrixFacts facts_;

@@ -2,6 +2,7 @@
 /// The description of a multiply Y = alpha op(A) X + beta Y, its operands, and what it does in which order: shared by
 /// all loaders and by C.
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -62,6 +63,49 @@ struct DenseView {
   /// Whether the elements of each column are neighbours, as kernels take them.
   [[nodiscard]] constexpr bool has_contiguous_columns() const noexcept { return row_stride == 1 || rows <= 1; }
 };
+
+namespace detail {
+template <class V>
+struct RealOf {
+  using type = V;
+};
+template <class T>
+struct RealOf<std::complex<T>> {
+  using type = T;
+};
+template <class V>
+struct RealOf<const V> {
+  using type = const typename RealOf<V>::type;
+};
+}  // namespace detail
+
+/// The type of alpha, beta and all arithmetic where the elements of vectors are of type V: T for std::complex<T>, as
+/// matrices are real; V for others.
+template <class V>
+using real_of = typename detail::RealOf<V>::type;
+template <class V>
+inline constexpr bool is_complex = !std::is_same_v<real_of<V>, V>;
+
+/// Whether real_view() can take all columns of a complex view: there is at most one, or they are side by side, in rows.
+template <class V>
+requires is_complex<V>
+constexpr bool has_real_view(const DenseView<V>& v) noexcept { return v.cols <= 1 || v.col_stride == 1; }
+/// k complex columns as 2k real ones: the real and the imaginary parts of each are neighbours. `v` has_real_view().
+template <class V>
+requires is_complex<V> DenseView<real_of<V>> real_view(const DenseView<V>& v)
+noexcept {
+  const std::int64_t row_stride = v.rows > 1 ? 2 * v.row_stride : 2;  // that of a single row may be any number
+  return {reinterpret_cast<real_of<V>*>(v.data), v.rows, 2 * v.cols, row_stride, 1};
+}
+/// Calls f(X, Y) with real views that are all complex columns of x and y, of which there are as many: once if both
+/// have a real view, else for each column.
+template <class X, class Y, class F>
+void each_real_view(const DenseView<X>& x, const DenseView<Y>& y, F&& f) {
+  if (has_real_view(x) && has_real_view(y)) return f(real_view(x), real_view(y));
+  for (std::uint64_t j = 0; j < y.cols; ++j)
+    f(real_view(DenseView<X>(x.column(j), x.rows, 1, x.row_stride, 0)),
+      real_view(DenseView<Y>(y.column(j), y.rows, 1, y.row_stride, 0)));
+}
 
 /// A DenseView without its type.
 struct DensePlace {
@@ -126,7 +170,7 @@ void each_column_block(std::uint64_t columns, std::uint64_t most, F&& f) {
 /// support is refused with errc::unsupported before anything is computed.
 struct MultiplyDescription {
   Operation operation = Operation::none;  ///< others need A^T: EncodeRequest::transpose, or a symmetric matrix
-  ValueType vectors = ValueType::f64;     ///< of X, Y, alpha and beta, and of every product and sum
+  ValueType vectors = ValueType::f64;     ///< of X, Y (or their parts), alpha and beta, every product and sum
   std::uint64_t right_hand_sides = 1;     ///< columns of X and Y that a workspace is for
   /// That a workspace is also for an X, or a Y, without contiguous columns: it has room for one of them.
   bool strided_x = false, strided_y = false;
@@ -139,10 +183,15 @@ struct MultiplyDescription {
   Basis basis = Basis::user;  ///< permuted: X and Y are as permute() of the loaded matrix makes them
 };
 
-/// Describes the multiply with vectors of type T.
-template <class T>
+/// Describes the multiply with one vector whose elements are of type V. A complex one is two real ones in rows; k of
+/// them need right_hand_sides = 2k.
+template <class V>
 constexpr MultiplyDescription describe(Operation operation = Operation::none) noexcept {
-  return {.operation = operation, .vectors = value_type_of<T>};
+  return {.operation = operation,
+          .vectors = value_type_of<real_of<V>>,
+          .right_hand_sides = is_complex<V> ? 2U : 1U,
+          .strided_x = is_complex<V>,
+          .strided_y = is_complex<V>};
 }
 
 /// What multiplies with op(A): the parts of a role, or their negative. Of a symmetric matrix the parts of A are A^T, of
