@@ -166,6 +166,9 @@ void give(const spmvpack_payback& payback, spmvpack_payback* to) { write_sized(t
 ValueType type_of(spmvpack_type type) {
   for (const ValueType known : spmvpack::value_types)
     if (c_type_of(known) == type) return known;
+  if (type == SPMVPACK_C64 || type == SPMVPACK_C128)
+    throw Error(errc::usage, "the values of a matrix are real", {},
+                "use SPMVPACK_F32 or SPMVPACK_F64; vectors may be complex");
   throw Error(errc::usage, "no such type of values or vectors");
 }
 
@@ -228,7 +231,7 @@ encoder::EncodeRequest request_of(const spmvpack_encode_options& c) {
 spmvpack_multiply_description sized_description(const spmvpack_multiply_description* description) {
   require_pointer(description, "description");
   const auto c = sized(description);
-  (void)type_of(c.vectors);  // which refuses what is none, whatever else is wrong
+  dispatch_vectors(c.vectors, [](auto) {});  // which refuses what is none, whatever else is wrong
   return c;
 }
 

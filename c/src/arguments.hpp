@@ -1,6 +1,7 @@
 #pragma once
 // What callers in C pass, checked and as C++ has it; and what they get back.
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,8 +17,15 @@
 
 namespace spmvpack::c {
 
-/// Error (usage) if there is none.
+/// Error (usage) if there is none: values are real.
 ValueType type_of(spmvpack_type type);
+/// Calls f(V{}) with the type of the elements of vectors. Error (usage) if there is none.
+template <class F>
+void dispatch_vectors(spmvpack_type vectors, F&& f) {
+  if (vectors == SPMVPACK_C64) return f(std::complex<float>{});
+  if (vectors == SPMVPACK_C128) return f(std::complex<double>{});
+  dispatch(type_of(vectors), f);
+}
 
 spmvpack_info info_of(const MatrixFacts& facts, std::uint64_t device_bytes);
 
@@ -65,27 +73,27 @@ DenseView<T> view_of(T* data, std::uint64_t rows, std::uint64_t cols, spmvpack_o
   return by_columns ? DenseView<T>(data, rows, cols, 1, stride) : DenseView<T>(data, rows, cols, stride, 1);
 }
 
-template <class T>
+template <class V>
 struct Views {
   Views(const MatrixFacts& facts, const spmvpack_multiply_description& d, const void* x_data, void* y_data)
-      : x(view_of(static_cast<const T*>(x_data), d.operation == SPMVPACK_OPERATION_N ? facts.cols : facts.rows,
+      : x(view_of(static_cast<const V*>(x_data), d.operation == SPMVPACK_OPERATION_N ? facts.cols : facts.rows,
                   d.right_hand_sides, d.order_x, d.ldx, "ldx")),
-        y(view_of(static_cast<T*>(y_data), d.operation == SPMVPACK_OPERATION_N ? facts.rows : facts.cols,
+        y(view_of(static_cast<V*>(y_data), d.operation == SPMVPACK_OPERATION_N ? facts.rows : facts.cols,
                   d.right_hand_sides, d.order_y, d.ldy, "ldy")) {}
-  DenseView<const T> x;
-  DenseView<T> y;
+  DenseView<const V> x;
+  DenseView<V> y;
 };
 
 /// Converts the description of a multiply with such operands to C++, which checks its contents.
-template <class T>
-MultiplyDescription description_of(const spmvpack_multiply_description& c, const Views<T>& views) {
-  return {.operation = static_cast<Operation>(c.operation),
-          .vectors = spmvpack::value_type_of<T>,
-          .right_hand_sides = c.right_hand_sides,
-          .strided_x = !views.x.has_contiguous_columns(),
-          .strided_y = !views.y.has_contiguous_columns(),
-          .scalars_on_device = c.scalars_on_device != 0,
-          .kernel = {c.kernel}};
+template <class V>
+MultiplyDescription description_of(const spmvpack_multiply_description& c, const Views<V>& views) {
+  MultiplyDescription description = describe<V>(static_cast<Operation>(c.operation));
+  description.right_hand_sides = checked_mul(description.right_hand_sides, c.right_hand_sides, "columns");
+  description.strided_x |= !views.x.has_contiguous_columns();
+  description.strided_y |= !views.y.has_contiguous_columns();
+  description.scalars_on_device = c.scalars_on_device != 0;
+  description.kernel = {c.kernel};
+  return description;
 }
 
 }  // namespace spmvpack::c

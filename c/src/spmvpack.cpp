@@ -134,24 +134,26 @@ void host_multiply(const spmvpack_host_matrix* matrix, const spmvpack_multiply_d
   require_pointer(matrix, "matrix");
   require_pointer(alpha, "alpha");
   require_pointer(beta, "beta");
-  dispatch(type_of(c.vectors), [&]<class T>(T) {
-    const Views<T> views(matrix->matrix.facts(), c, x, y);
+  dispatch_vectors(c.vectors, [&]<class V>(V) {
+    using T = real_of<V>;
+    const Views<V> views(matrix->matrix.facts(), c, x, y);
     if (views.x.rows != 0 && views.x.cols != 0) require_pointer(x, "x");
     if (views.y.rows != 0 && views.y.cols != 0) require_pointer(y, "y");
-    matrix->matrix.multiply<T>(*static_cast<const T*>(alpha), views.x, *static_cast<const T*>(beta), views.y, threads,
+    matrix->matrix.multiply<V>(*static_cast<const T*>(alpha), views.x, *static_cast<const T*>(beta), views.y, threads,
                                description_of(c, views));
   });
 }
 
-template <class T>
+template <class V>
 void multiply(const gpu_loader::DeviceMatrix& matrix, const spmvpack_multiply_description& c, const void* alpha,
               const void* x, const void* beta, void* y, std::span<std::byte> workspace, gpu_loader::Stream stream) {
+  using T = real_of<V>;
   const auto scalar = [&](const void* at) {
     const auto* const place = static_cast<const T*>(at);
     return c.scalars_on_device != 0 ? gpu_loader::Scalar<T>::on_device(place) : gpu_loader::Scalar<T>(*place);
   };
-  const Views<T> views(matrix.facts(), c, x, y);
-  matrix.multiply<T>(scalar(alpha), views.x, scalar(beta), views.y, workspace, stream, description_of(c, views));
+  const Views<V> views(matrix.facts(), c, x, y);
+  matrix.multiply<V>(scalar(alpha), views.x, scalar(beta), views.y, workspace, stream, description_of(c, views));
 }
 
 }  // namespace
@@ -371,9 +373,9 @@ spmvpack_status spmvpack_workspace_bytes(const spmvpack_matrix* matrix,
     const spmvpack_multiply_description asked = sized_description(description);
     require_pointer(matrix, "matrix");
     require_pointer(bytes, "bytes");
-    spmvpack::dispatch(type_of(asked.vectors), [&]<class T>(T) {
+    dispatch_vectors(asked.vectors, [&]<class V>(V) {
       *bytes = matrix->matrix.workspace_bytes(
-          description_of(asked, Views<T>(matrix->matrix.facts(), asked, nullptr, nullptr)));
+          description_of(asked, Views<V>(matrix->matrix.facts(), asked, nullptr, nullptr)));
     });
   });
 }
@@ -388,8 +390,8 @@ spmvpack_status spmvpack_multiply(const spmvpack_matrix* matrix, const spmvpack_
     require_pointer(beta, "beta");
     const std::span<std::byte> room{static_cast<std::byte*>(workspace), workspace_bytes};
     const auto on = static_cast<Stream>(stream);
-    spmvpack::dispatch(type_of(asked.vectors),
-                       [&]<class T>(T) { multiply<T>(matrix->matrix, asked, alpha, x, beta, y, room, on); });
+    dispatch_vectors(asked.vectors,
+                     [&]<class V>(V) { multiply<V>(matrix->matrix, asked, alpha, x, beta, y, room, on); });
   });
 }
 

@@ -42,6 +42,32 @@ static int multiply(const char* path) {
       return 1;
     }
 
+  d = spmvpack_multiply_default(SPMVPACK_C128); /* n complex elements of x are where x and y were */
+  REQUIRE(cudaMemset(on_device, 0, 2 * n * sizeof(double)) == cudaSuccess);
+  REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_OK);
+  {
+    double* other = NULL;
+    void* room = NULL;
+    REQUIRE(cudaMalloc((void**)&other, 2 * n * sizeof(double)) == cudaSuccess);
+    REQUIRE(cudaMalloc(&room, bytes + 1) == cudaSuccess);
+    REQUIRE(cudaMemset(other, 0, 2 * n * sizeof(double)) == cudaSuccess);
+    REQUIRE(cudaMemcpy2D(on_device + 1, 2 * sizeof(double), x, sizeof(double), sizeof(double), n,
+                         cudaMemcpyHostToDevice) == cudaSuccess);
+    REQUIRE(spmvpack_multiply(matrix, &d, &alpha, on_device, &beta, other, room, bytes, NULL) == SPMVPACK_OK);
+    for (i = 0; i < 2; ++i) {
+      double* const found = malloc(n * sizeof(double));
+      int at;
+      REQUIRE(found != NULL);
+      REQUIRE(cudaMemcpy2D(found, sizeof(double), other + i, 2 * sizeof(double), sizeof(double), n,
+                           cudaMemcpyDeviceToHost) == cudaSuccess);
+      for (at = 0; at < n; ++at)
+        if (at % nx != 0 && at % nx != nx - 1 && at >= nx && at < n - nx) REQUIRE(found[at] == (i == 0 ? 0 : -4));
+      free(found);
+    }
+    cudaFree(other);
+    cudaFree(room);
+  }
+  d = spmvpack_multiply_default(SPMVPACK_F64);
   d.operation = SPMVPACK_OPERATION_T; /* the matrix equals its transpose, so that none need be stored */
   REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_OK);
   d = spmvpack_multiply_default(SPMVPACK_F64);

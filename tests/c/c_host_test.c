@@ -48,7 +48,7 @@ static int multiply(const spmvpack_container* container) {
   REQUIRE(spmvpack_host_multiply(a, SPMVPACK_F64, &alpha, x, &beta, NULL, 0) == SPMVPACK_USAGE);
   REQUIRE(strcmp(spmvpack_error_text(), "y is null") == 0);
   REQUIRE(spmvpack_host_multiply(a, SPMVPACK_F64, &alpha, y, &beta, y, 0) == SPMVPACK_USAGE);
-  REQUIRE(spmvpack_host_multiply(a, (spmvpack_type)3, &alpha, x, &beta, y, 0) == SPMVPACK_USAGE);
+  REQUIRE(spmvpack_host_multiply(a, (spmvpack_type)5, &alpha, x, &beta, y, 0) == SPMVPACK_USAGE);
   REQUIRE(spmvpack_host_multiply(a, SPMVPACK_F64, &alpha, x, &beta, y, -1) == SPMVPACK_USAGE);
   REQUIRE(strcmp(spmvpack_error_text(), "-1 threads; give 1 to 1024, or 0 for one per core") == 0);
   spmvpack_host_free(a);
@@ -95,6 +95,58 @@ static int multiply_columns(const spmvpack_container* container) {
   d.scalars_on_device = 1;
   REQUIRE(spmvpack_host_multiply_with(a, &d, &alpha, turns, &beta, turns + 1, 1) == SPMVPACK_USAGE);
   REQUIRE(spmvpack_host_multiply_with(a, NULL, &alpha, turns, &beta, turns + 1, 1) == SPMVPACK_USAGE);
+  spmvpack_host_free(a);
+  return 0;
+}
+
+/* Y = 2 A X - Y of complex columns with real scalars, in every order; and what is not complex. */
+static int multiply_complex(const spmvpack_container* container) {
+  enum { rows = 3, cols = 4, k = 2 };
+  spmvpack_host_matrix* a = NULL;
+  const double alpha = 2, beta = -1;
+  spmvpack_info info;
+  int by_rows_x, by_rows_y, i, j, part;
+  spmvpack_multiply_description d = spmvpack_multiply_default(SPMVPACK_C128);
+  REQUIRE(spmvpack_host_load(container, 1, &a) == SPMVPACK_OK && spmvpack_get_host_info(a, &info) == SPMVPACK_OK);
+  d.right_hand_sides = k;
+  for (by_rows_x = 0; by_rows_x < 2; ++by_rows_x)
+    for (by_rows_y = 0; by_rows_y < 2; ++by_rows_y) {
+      double x[cols * k][2], y[rows * k][2], real_x[cols], real_y[rows];
+      d.order_x = by_rows_x ? SPMVPACK_ORDER_ROWS : SPMVPACK_ORDER_COLUMNS;
+      d.order_y = by_rows_y ? SPMVPACK_ORDER_ROWS : SPMVPACK_ORDER_COLUMNS;
+      for (i = 0; i < cols * k; ++i) x[i][0] = i, x[i][1] = 100 + i;
+      for (i = 0; i < rows * k; ++i) y[i][0] = 7, y[i][1] = 8;
+      REQUIRE(spmvpack_host_multiply_with(a, &d, &alpha, x, &beta, y, 1) == SPMVPACK_OK);
+      for (j = 0; j < k; ++j)
+        for (part = 0; part < 2; ++part) {
+          for (i = 0; i < cols; ++i) real_x[i] = x[by_rows_x ? i * k + j : j * cols + i][part];
+          for (i = 0; i < rows; ++i) real_y[i] = part == 0 ? 7 : 8;
+          REQUIRE(spmvpack_host_multiply(a, SPMVPACK_F64, &alpha, real_x, &beta, real_y, 1) == SPMVPACK_OK);
+          for (i = 0; i < rows; ++i) REQUIRE(y[by_rows_y ? i * k + j : j * rows + i][part] == real_y[i]);
+        }
+    }
+  {
+    const double x[][2] = {{1, 0}, {10, 1}, {100, 0}, {1000, 2}};
+    double y[rows][2] = {{1, 1}, {2, 0}, {3, 0}};
+    REQUIRE(spmvpack_host_multiply(a, SPMVPACK_C128, &alpha, x, &beta, y, 1) == SPMVPACK_OK);
+    REQUIRE(y[0][0] == 2 * 2000.5 - 1 && y[1][0] == -2 && y[2][0] == 2 * 369 - 3 && y[0][1] == 2 * 4.0 - 1);
+    if (info.value_type == SPMVPACK_F64) {
+      REQUIRE(spmvpack_host_multiply(a, SPMVPACK_C64, &alpha, x, &beta, y, 1) == SPMVPACK_USAGE);
+      REQUIRE(strstr(spmvpack_error_text(), "f32 vectors for a matrix of f64 values") != NULL);
+    } else {
+      const float z[][2] = {{1, 0}, {10, 1}, {100, 0}, {1000, 2}}, two = 2, zero = 0;
+      float found[rows][2];
+      REQUIRE(spmvpack_host_multiply(a, SPMVPACK_C64, &two, z, &zero, found, 1) == SPMVPACK_OK);
+      REQUIRE(found[0][0] == 2 * 2000.5F && found[2][0] == 2 * 369 && found[0][1] == 2 * 4 && found[1][1] == 0);
+    }
+  }
+  {
+    spmvpack_csr complex_values = matrix();
+    spmvpack_container* c = NULL;
+    complex_values.value_type = SPMVPACK_C128;
+    REQUIRE(spmvpack_encode(&complex_values, NULL, &c) == SPMVPACK_USAGE && c == NULL);
+    REQUIRE(strstr(spmvpack_error_text(), "the values of a matrix are real; use SPMVPACK_F32 or") != NULL);
+  }
   spmvpack_host_free(a);
   return 0;
 }
@@ -270,7 +322,7 @@ static int bytes_of(const spmvpack_csr* a, const spmvpack_encode_options* option
   REQUIRE(*bytes != NULL);
   REQUIRE(spmvpack_save_memory(c, *bytes, *size - 1, size) == SPMVPACK_USAGE);
   REQUIRE(spmvpack_save_memory(c, *bytes, *size, size) == SPMVPACK_OK);
-  REQUIRE(multiply(c) == 0 && multiply_columns(c) == 0);
+  REQUIRE(multiply(c) == 0 && multiply_columns(c) == 0 && multiply_complex(c) == 0);
   spmvpack_close(c);
   return 0;
 }
@@ -299,7 +351,7 @@ int main(void) {
   REQUIRE(spmvpack_save(c, "c_host.spmvc", 1) == SPMVPACK_OK);
   spmvpack_close(c);
   REQUIRE(spmvpack_open("c_host.spmvc", &c) == SPMVPACK_OK);
-  REQUIRE(multiply(c) == 0 && multiply_columns(c) == 0);
+  REQUIRE(multiply(c) == 0 && multiply_columns(c) == 0 && multiply_complex(c) == 0);
   spmvpack_close(c);
 
   /* Layouts, settings, codecs and types. */

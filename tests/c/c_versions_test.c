@@ -255,7 +255,7 @@ static int descriptions(void) {
   later.known = spmvpack_multiply_default(SPMVPACK_F64);
   REQUIRE(later.known.size == sizeof later.known);
   REQUIRE(description_taken(&old) == 0 && description_taken(&later) == 0);
-  old.vectors = (spmvpack_type)3;
+  old.vectors = (spmvpack_type)5;
   REQUIRE(spmvpack_workspace_bytes(NULL, (const spmvpack_multiply_description*)(const void*)&old, &bytes) ==
           SPMVPACK_USAGE);
   REQUIRE(strcmp(spmvpack_error_text(), "no such type of values or vectors") == 0);

@@ -52,7 +52,15 @@ SPMVPACK_EXPORT const char* spmvpack_version(void);
 /* No structure is larger: a `size` above it was never set. */
 #define SPMVPACK_MAX_STRUCT_SIZE 4096
 
-typedef enum spmvpack_type SPMVPACK_ANY_INT { SPMVPACK_F32 = 1, SPMVPACK_F64 = 2 } spmvpack_type;
+/* The type of values, and of the elements of vectors. Vectors may also be complex: float complex or double complex, two
+   real numbers side by side. Matrices are real, and so are alpha and beta: float for SPMVPACK_C64, double for
+   SPMVPACK_C128. Real and imaginary parts have the bits of vectors of their own. */
+typedef enum spmvpack_type SPMVPACK_ANY_INT {
+  SPMVPACK_F32 = 1,
+  SPMVPACK_F64 = 2,
+  SPMVPACK_C64 = 3, /* of vectors alone */
+  SPMVPACK_C128 = 4 /* of vectors alone */
+} spmvpack_type;
 
 /* The facts of a matrix, the same in every layout but for device_bytes. */
 typedef struct spmvpack_info {
@@ -227,7 +235,8 @@ typedef enum spmvpack_order SPMVPACK_ANY_INT {
 typedef struct spmvpack_multiply_description {
   size_t size; /* sizeof this struct when the caller was compiled */
   spmvpack_operation operation;
-  spmvpack_type vectors;     /* of x, y, alpha and beta: the matrix's type, or F64 with an F32 matrix */
+  spmvpack_type vectors;     /* of x and y: the matrix's type or C64 or C128 of it; with an F32 matrix also F64 or C128.
+                                alpha and beta are real */
   uint64_t right_hand_sides; /* columns of X and Y, each of which has the bits of a multiply with it alone */
   uint64_t ldx, ldy;         /* elements from one column of X or Y to the next, at least a column's length, or from one
                                 row to the next, at least right_hand_sides; 0: exactly that */
@@ -261,9 +270,10 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_host_load_with(const spmvpack_container
                                                         spmvpack_host_matrix** matrix);
 SPMVPACK_EXPORT void spmvpack_host_free(spmvpack_host_matrix* matrix);
 SPMVPACK_EXPORT spmvpack_status spmvpack_get_host_info(const spmvpack_host_matrix* matrix, spmvpack_info* info);
-/* y = alpha A x + beta y on `threads` threads (0: all), with the same bits for any number of them. alpha, beta, x and y
-   are of type `vectors`: the matrix's, or F64 with an F32 matrix. x has as many elements as the matrix has columns, y
-   as rows, and they do not overlap; y is not read if beta is 0, nor x if alpha is 0. */
+/* y = alpha A x + beta y on `threads` threads (0: all), with the same bits for any number of them. x and y are of type
+   `vectors`, as in a description: the matrix's, or F64 with an F32 matrix, or C64 or C128 of these; alpha and beta are
+   of its real type. x has as many elements as the matrix has columns, y as rows, and they do not overlap; y is not read
+   if beta is 0, nor x if alpha is 0. */
 SPMVPACK_EXPORT spmvpack_status spmvpack_host_multiply(const spmvpack_host_matrix* matrix, spmvpack_type vectors,
                                                        const void* alpha, const void* x, const void* beta, void* y,
                                                        int threads);
@@ -306,14 +316,14 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_load_with(const spmvpack_container* con
 SPMVPACK_EXPORT void spmvpack_free(spmvpack_matrix* matrix);
 SPMVPACK_EXPORT spmvpack_status spmvpack_get_info(const spmvpack_matrix* matrix, spmvpack_info* info);
 
-/* Sets *bytes to the size of the workspace that one such multiply needs in device memory: for X or Y in rows, room for
-   a column, too. */
+/* Sets *bytes to the size of the workspace that one such multiply needs in device memory: for X or Y in rows, or
+   complex, room for columns, too. */
 SPMVPACK_EXPORT spmvpack_status spmvpack_workspace_bytes(const spmvpack_matrix* matrix,
                                                          const spmvpack_multiply_description* description,
                                                          uint64_t* bytes);
-/* Y = alpha op(A) X + beta Y on `stream`. X and Y are in device memory, aligned to their elements, and do not overlap;
-   y is not read if beta is 0, nor x if alpha is 0. The workspace is in device memory, aligned to 256 bytes. The call
-   allocates nothing, does not synchronise, and can be captured into a CUDA graph. */
+/* Y = alpha op(A) X + beta Y on `stream`. X and Y are in device memory, aligned to their (real) elements, and do not
+   overlap; y is not read if beta is 0, nor x if alpha is 0. The workspace is in device memory, aligned to 256 bytes.
+   The call allocates nothing, does not synchronise, and can be captured into a CUDA graph. */
 SPMVPACK_EXPORT spmvpack_status spmvpack_multiply(const spmvpack_matrix* matrix,
                                                   const spmvpack_multiply_description* description, const void* alpha,
                                                   const void* x, const void* beta, void* y, void* workspace,
