@@ -10,12 +10,13 @@ import numpy as np
 from . import _arguments, _native
 from ._operators import device_operator
 from ._products import Products
-from ._vectors import contiguous, host_array, needs_gradient, root_module
+from ._vectors import by_columns, contiguous, host_array, needs_gradient, new_result, refuse_altered, root_module
 
 # How DLPack and CUDA call the default stream of the whole device: 0 would be ambiguous.
 _legacy_stream = 1
 # Of one thread and matrix; programs that make streams all the time would fill the device.
 _most_workspaces = 32
+_most_columns = 2**31 - 1
 
 
 def stream_of(stream: Any) -> int:
@@ -56,7 +57,7 @@ class _Library:
         raise NotImplementedError
 
     def empty_like(self, x: Any, shape: tuple[int, ...]) -> Any:
-        """An array of the type and device of x, whose columns are contiguous."""
+        """An array of the type and device of x, and of its order."""
         raise TypeError(f"a result for x of type {type(x).__qualname__} is not known how to make: use multiply(x, out)")
 
     def operand(self, x: Any) -> Any:
@@ -75,7 +76,10 @@ class _CuPy(_Library):
         self._cupy = cupy
         self._current_stream = cupy.cuda.get_current_stream
         self._current_device = cupy.cuda.runtime.getDevice
-        self._types = {np.dtype(name): (name, (size,)) for name, size in (("float64", 8), ("float32", 4))}
+        self._types = {
+            np.dtype(name): (name, (np.dtype(name).itemsize,))
+            for name in ("float64", "float32", "complex128", "complex64")
+        }
 
     def current_stream(self, device: int) -> int:
         handle: int = self._current_stream(device).ptr
@@ -98,7 +102,7 @@ class _CuPy(_Library):
 
     def empty_like(self, x: Any, shape: tuple[int, ...]) -> Any:
         with x.device:
-            return self._cupy.empty(shape, x.dtype, order="F")
+            return self._cupy.empty(shape, x.dtype, order="F" if len(shape) == 2 and by_columns(x.strides) else "C")
 
 
 class _PyTorch(_Library):
@@ -107,14 +111,14 @@ class _PyTorch(_Library):
 
         # As torch.cuda.current_stream(device).cuda_stream, without making a Stream.
         self._current_stream = getattr(torch._C, "_cuda_getCurrentRawStream", lambda device: 0)  # of a build for CUDA
-        self._type_names = {torch.float64: "float64", torch.float32: "float32"}
+        self._type_names = {getattr(torch, name): name for name in ("float64", "float32", "complex128", "complex64")}
 
     def current_stream(self, device: int) -> int:
         handle: int = self._current_stream(device)
         return handle or _legacy_stream
 
     def plain_vector(self, x: Any, device: int, size: int) -> tuple[int, str] | None:
-        if not x.is_cuda or x.get_device() != device or x.requires_grad or x.is_neg():
+        if not x.is_cuda or x.get_device() != device or x.requires_grad or x.is_neg() or x.is_conj():
             return None
         name = self._type_names.get(x.dtype)
         return (x.data_ptr(), name) if name and x.numel() == size and x.stride() == (1,) else None
@@ -124,10 +128,10 @@ class _PyTorch(_Library):
         return y, y.data_ptr()
 
     def empty_like(self, x: Any, shape: tuple[int, ...]) -> Any:
-        return x.new_empty(shape) if len(shape) == 1 else x.new_empty(shape[::-1]).t()
+        return x.new_empty(shape[::-1]).t() if len(shape) == 2 and by_columns(x.stride()) else x.new_empty(shape)
 
     def operand(self, x: Any) -> Any:
-        x = x.resolve_neg()
+        x = x.resolve_conj().resolve_neg()
         return x if x.dim() == 2 else x.contiguous()
 
     def on_device(self, x: Any) -> bool:
@@ -182,11 +186,11 @@ def checked_share(cache_share: float | None) -> float | None:
 
 
 class _Workspaces(threading.local):
-    """A thread's multipliers: by the type of the vectors, the stream, whether with A^T, and whether for columns; the
-    oldest first."""
+    """A thread's multipliers: by the type of the vectors, the stream, whether with A^T, and the number of columns, or 0
+    for vectors; the oldest first."""
 
     def __init__(self) -> None:
-        self.made: dict[tuple[str, int, bool, bool], _native.Multiplier] = {}
+        self.made: dict[tuple[str, int, bool, int], _native.Multiplier] = {}
 
 
 class DeviceMatrix(Products):
@@ -216,18 +220,18 @@ class DeviceMatrix(Products):
         """A @ x on the GPU.
 
         Args:
-            x: of shape (columns,), or (columns, k) for a product column by column, in the memory of the matrix's
-                device: a CuPy array, a CUDA tensor or anything with DLPack. float64, or float32 for a float32 matrix,
-                which takes both. A NumPy array, and what NumPy makes one of, is copied to the device, and the result
-                back, which takes longer than the multiply.
+            x: of shape (columns,), or (columns, k) for the products of k columns, in the memory of the matrix's
+                device: a CuPy array, a CUDA tensor or anything with DLPack. float64 or complex128, or float32 or
+                complex64 for a float32 matrix, which takes all four. A NumPy array, and what NumPy makes one of, is
+                copied to the device, and the result back, which takes longer than the multiply.
 
         Returns:
-            An array of the caller's library, on its current stream, or of NumPy. Of a tensor that requires a gradient,
-            spmvpack.torch.matvec(self, x).
+            An array of the caller's library, on its current stream, or of NumPy, in the order of x as on the host. Of a
+            tensor that requires a gradient, spmvpack.torch.matvec(self, x).
 
         Raises:
             ValueError: another shape or device.
-            TypeError: another type of elements; nothing is converted. What is not contiguous is copied.
+            TypeError: another type of elements; nothing is converted. A vector that is not contiguous is copied.
         """
         y = self._product(x, False)
         return self._times(x) if y is NotImplemented else y
@@ -261,7 +265,7 @@ class DeviceMatrix(Products):
         return y
 
     def _of_host_array(self, x: np.ndarray[Any, Any], rows: int, transpose: bool) -> np.ndarray[Any, Any]:
-        y = np.empty((rows, *x.shape[1:2]), x.dtype, order="F")
+        y = new_result(x, rows)
         self._matrix.multiply_host_vectors(x if x.ndim == 2 else contiguous(x), y, 1.0, 0.0, transpose)
         return y
 
@@ -272,9 +276,9 @@ class DeviceMatrix(Products):
 
         Args:
             x: of shape (columns,), contiguous, or (columns, k) with any strides, on the matrix's device.
-            out: of shape (rows,), contiguous, or (rows, k), of the type of x and without an element of x. Not read if
-                beta is 0.
-            alpha, beta: scalars.
+            out: of shape (rows,), contiguous, or (rows, k) with any strides, of the type of x and without an element of
+                x. Not read if beta is 0.
+            alpha, beta: real scalars, for complex x, too.
             stream: a cudaStream_t as a number, an object with __cuda_stream__, or a stream of CuPy or PyTorch; None is
                 the current stream of the library of x. The multiply comes after all that x's and out's libraries have
                 queued for them on their current streams; what is queued later must be on `stream` or wait for it,
@@ -310,10 +314,9 @@ class DeviceMatrix(Products):
                 raise TypeError(f"{name} is of type {type(vector).__qualname__}, not an array in device memory")
             if not _libraries[type(vector)].on_device(vector):
                 raise ValueError(f"{name} is on the host, the matrix on cuda:{device}")
-            if hasattr(vector, "is_neg") and vector.is_neg():  # PyTorch's DLPack leaves the sign out
-                raise ValueError(f"{name} is the negative of what is in its memory: use {name}.resolve_neg()")
+            refuse_altered(name, vector)
         # DLPack's producers let the stream wait for what they have queued on theirs.
-        multiplier = self._multiplier(_dtype_name(x), on, transpose, len(x.shape) == 2)
+        multiplier = self._multiplier(_dtype_name(x), on, transpose, x.shape[1] if len(x.shape) == 2 else 0)
         multiplier.multiply(x.__dlpack__(stream=on), out.__dlpack__(stream=on), alpha, beta, on)
         if hasattr(stream, "cuda_stream"):  # PyTorch's
             for vector in (x, out):
@@ -321,14 +324,15 @@ class DeviceMatrix(Products):
                     vector.record_stream(stream)  # so that its memory is not used again before this multiply has ended
         return out
 
-    def prepare(self, stream: Any = 0, dtype: Any = None, *, transpose: bool = False, columns: bool = False) -> None:
+    def prepare(self, stream: Any = 0, dtype: Any = None, *, transpose: bool = False, columns: int = 0) -> None:
         """Makes this thread's workspace for multiplies on `stream` with vectors of `dtype` (the matrix's unless given),
-        or with an x and out of several columns, with A or its transpose, which the first of them would do otherwise:
+        or with an x and out of so many columns, with A or its transpose, which the first of them would do otherwise:
         before a CUDA graph is captured."""
         self._multiplier(_arguments.dtype_name(self.dtype if dtype is None else dtype), stream_of(stream),
-                         _arguments.flag("transpose", transpose), _arguments.flag("columns", columns))
+                         _arguments.flag("transpose", transpose),
+                         _arguments.whole("columns", columns, "how many, or 0 for vectors", _most_columns))
 
-    def _multiplier(self, dtype: str, stream: int, transpose: bool, columns: bool = False) -> _native.Multiplier:
+    def _multiplier(self, dtype: str, stream: int, transpose: bool, columns: int = 0) -> _native.Multiplier:
         made = self._workspaces.made
         multiplier = made.get((dtype, stream, transpose, columns))
         if multiplier is None:

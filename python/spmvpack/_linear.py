@@ -44,7 +44,8 @@ class Linear:
         return y
 
     def __rmatmul__(self, x: Any) -> Any:
-        """x @ A, which is A^T @ x: for x of shape (rows,) or (k, rows). As A @ x otherwise.
+        """x @ A, which is A^T @ x: for x of shape (rows,) or (k, rows). As A @ x otherwise: X A is (A^T X^T)^T, with
+        transposed views of X and of the result, which are no copies.
 
         Raises:
             Error: "usage" unless the matrix has its transpose (has_transpose).
@@ -59,8 +60,7 @@ class Linear:
 
     def matvec(self, x: Any) -> Any:
         """A @ x as solvers ask for it: as A @ x, but arrays of NumPy and CuPy, and what NumPy makes one of, are
-        converted to the matrix's type first, and complex ones multiplied by their parts. So scipy.sparse.linalg takes
-        the matrix itself.
+        converted to the matrix's type first, real or complex. So scipy.sparse.linalg takes the matrix itself.
         """
         return self._converted(x, False)
 
@@ -71,6 +71,14 @@ class Linear:
             Error: "usage" unless the matrix has its transpose (has_transpose).
         """
         return self._converted(x, True)
+
+    def matmat(self, x: Any) -> Any:
+        """matvec() by the name that it has for k columns, x of shape (columns, k)."""
+        return self.matvec(x)
+
+    def rmatmat(self, x: Any) -> Any:
+        """rmatvec() by the name that it has for k columns, x of shape (rows, k)."""
+        return self.rmatvec(x)
 
     def dot(self, x: Any) -> Any:
         """A @ x as a method, with its rules."""
@@ -84,12 +92,10 @@ class Linear:
             array = host_array(x)
             x = x if array is None else array
         dtype = getattr(x, "dtype", None)
-        if isinstance(dtype, np.dtype) and dtype not in (np.float64, self.dtype):
-            if dtype.kind == "c":
-                real, imaginary = (self._converted(part, transpose, threads) for part in (x.real, x.imag))
-                return real + 1j * imaginary
-            if dtype.kind in "biuf":
-                x = x.astype(self.dtype)
+        if isinstance(dtype, np.dtype) and dtype.kind in "biufc":
+            kind = np.result_type(self.dtype, np.complex64) if dtype.kind == "c" else self.dtype
+            if dtype not in (np.float64, np.complex128, kind):
+                x = x.astype(kind)
         y = self._product(x, transpose, threads)
         if y is NotImplemented:
             raise TypeError(f"x is of type {type(x).__qualname__}, not an array")

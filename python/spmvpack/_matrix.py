@@ -13,7 +13,7 @@ from ._errors import Error
 from ._inputs import source_of
 from ._operators import host_operator
 from ._products import Products
-from ._vectors import contiguous, host_array, like, needs_gradient
+from ._vectors import contiguous, host_array, like, needs_gradient, new_result, refuse_altered
 
 
 class Encoding(NamedTuple):
@@ -63,19 +63,21 @@ class Matrix(Products):
         """A @ x with the bits of the command line, on all threads.
 
         Args:
-            x: of shape (columns,), or (columns, k) for a product column by column; a NumPy array, a CPU tensor,
+            x: of shape (columns,), or (columns, k) for the products of k columns; a NumPy array, a CPU tensor,
                 anything in host memory that DLPack or a buffer can hand over, or of which numpy.asarray() makes an
-                array: a list, a Series or DataFrame of pandas. float64, or float32 for a float32 matrix, which takes
-                both: the type of x is that of every product and sum. Numbers of a list are float64.
+                array: a list, a Series or DataFrame of pandas. float64 or complex128, or float32 or complex64 for a
+                float32 matrix, which takes all four: the type of x is that of every product and sum. Numbers of a list
+                are float64 or complex128. Real and imaginary parts have the bits of vectors of their own.
 
         Returns:
-            An array of the caller's library, else of NumPy, of shape (rows,) or (rows, k) and of the type of x. Of a
-            tensor that requires a gradient, spmvpack.torch.matvec(self, x).
+            An array of the caller's library, else of NumPy, of shape (rows,) or (rows, k) and of the type of x; column
+            after column (Fortran's order) if x is so, otherwise row after row. Of a tensor that requires a gradient,
+            spmvpack.torch.matvec(self, x).
 
         Raises:
             ValueError: another shape; x is on a GPU, or has masked elements.
             TypeError: another type of elements, or no array. Nothing is converted, as that might cost more than the
-                multiply. What is not contiguous, or in another byte order, is copied.
+                multiply. A vector that is not contiguous, and what is in another byte order, is copied.
         """
         y = self._product(x, False)
         return self._times(x) if y is NotImplemented else y
@@ -105,7 +107,7 @@ class Matrix(Products):
         own = host_array(x)
         if own is None:
             return NotImplemented
-        y = np.empty((rows, *own.shape[1:2]), own.dtype, order="F")
+        y = new_result(own, rows)
         self._host.multiply(own if own.ndim == 2 else contiguous(own), y, 1.0, 0.0, threads, transpose)
         return like(x, y)
 
@@ -115,9 +117,9 @@ class Matrix(Products):
 
         Args:
             x: of shape (columns,), contiguous, or (columns, k) with any strides, as of A @ x.
-            out: of shape (rows,), contiguous, or (rows, k); writable, of the type of x, and without an element of x.
-                Not read if beta is 0.
-            alpha, beta: scalars; x is not read if alpha is 0.
+            out: of shape (rows,), contiguous, or (rows, k) with any strides; writable, of the type of x, and without an
+                element of x. Not read if beta is 0.
+            alpha, beta: real scalars, for complex x, too; x is not read if alpha is 0.
             threads: 0: all. The bits of the result do not depend on it.
             transpose: A^T instead of A; x is then of shape (rows,) or (rows, k), and out of shape (columns,) or
                 (columns, k).
@@ -126,10 +128,13 @@ class Matrix(Products):
             out.
 
         Raises:
-            ValueError: a wrong shape or stride, out is read-only, a GPU's memory.
+            ValueError: a wrong shape or stride, masked elements, out is read-only, a GPU's memory.
             TypeError: wrong types.
             Error: "usage" if x and out overlap, or there is no A^T.
         """
+        for name, vector in (("x", x), ("out", out)):
+            if type(vector) is not np.ndarray:
+                refuse_altered(name, vector)
         self._host.multiply(x, out, alpha, beta, threads, transpose)
         return out
 

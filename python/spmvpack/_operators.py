@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._products import Products
+from ._vectors import by_columns
 
 
 def _check_transpose(matrix: Any, transpose: Any) -> None:
@@ -37,16 +38,13 @@ def _operator_class(base: Any, xp: Any, make: Callable[..., Any]) -> Any:
 
         def _apply(self, matrix: Any, x: Any, transpose: bool = False) -> Any:
             x = xp.asarray(x)
-            if x.dtype.kind == "c":
-                real = self._apply(matrix, x.real, transpose)
-                return real + 1j * self._apply(matrix, x.imag, transpose)
-            x = xp.asarray(x, self.dtype)
+            x = xp.asarray(x, np.result_type(self.dtype, np.complex64) if x.dtype.kind == "c" else self.dtype)
             rows = matrix.shape[1 if transpose else 0]
             if x.ndim == 2 and x.shape[1] != 1:
-                y = xp.empty((rows, x.shape[1]), self.dtype, order="F")
+                y = xp.empty((rows, x.shape[1]), x.dtype, order="F" if by_columns(x.strides) else "C")
                 matrix.multiply(x, y, transpose=transpose, **self._options)
                 return y
-            y = xp.empty(rows, self.dtype)
+            y = xp.empty(rows, x.dtype)
             matrix.multiply(xp.ascontiguousarray(x.reshape(-1)), y, transpose=transpose, **self._options)
             return y.reshape((-1, 1)) if x.ndim == 2 else y
 

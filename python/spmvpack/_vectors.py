@@ -17,6 +17,37 @@ def needs_gradient(x: Any) -> bool:
     return root_module(x) == "torch" and bool(getattr(x, "requires_grad", False))
 
 
+def by_columns(strides: tuple[int, ...]) -> bool:
+    """Whether elements of a column are nearer to each other than those of a row. Results are in the order of their
+    operands."""
+    return abs(strides[0]) < abs(strides[1])
+
+
+def new_result(x: np.ndarray[Any, Any], rows: int) -> np.ndarray[Any, Any]:
+    """For a product of x."""
+    if x.ndim == 1:
+        return np.empty(rows, x.dtype)
+    return np.empty((rows, *x.shape[1:2]), x.dtype, order="F" if x.ndim == 2 and by_columns(x.strides) else "C")
+
+
+def refuse_altered(name: str, vector: Any) -> None:
+    """ValueError: a multiply would take what is in the memory of `vector`, and that is not what it stands for."""
+    if isinstance(vector, np.ma.MaskedArray):
+        is_masked: Callable[[Any], bool] = np.ma.is_masked
+        if is_masked(vector):
+            raise ValueError(f"{name} has masked elements: say what they are, as with {name}.filled(0)")
+    elif hasattr(vector, "is_neg"):  # PyTorch's, whose DLPack leaves the sign out
+        for altered, what, resolved in ((vector.is_conj, "conjugate", "resolve_conj"),
+                                        (vector.is_neg, "negative", "resolve_neg")):
+            if altered():
+                raise ValueError(f"{name} is the {what} of what is in its memory: use {name}.{resolved}()")
+
+
+def resolved(x: Any) -> Any:
+    """A tensor as it is in memory, without a gradient."""
+    return x.detach().resolve_conj().resolve_neg()
+
+
 def contiguous(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return x if x.flags.c_contiguous else x.copy()
 
@@ -29,13 +60,11 @@ def host_array(x: Any) -> np.ndarray[Any, Any] | None:
         ValueError: x is on a GPU, or has masked elements.
     """
     if isinstance(x, np.ndarray):
-        is_masked: Callable[[Any], bool] = np.ma.is_masked
-        if isinstance(x, np.ma.MaskedArray) and is_masked(x):
-            raise ValueError("x has masked elements: say what they are, as with x.filled(0)")
+        refuse_altered("x", x)
         array = np.asarray(x)  # numpy.matrix has no vectors
     elif root_module(x) == "torch" and hasattr(x, "detach"):
         _refuse_gpu(x)
-        array = np.asarray(x.detach().resolve_neg().numpy())
+        array = np.asarray(resolved(x).numpy())
     elif hasattr(x, "__array_interface__"):
         array = np.asarray(x)
     elif hasattr(x, "__dlpack__"):

@@ -14,6 +14,7 @@ import torch
 
 from ._errors import Error
 from ._products import Products, alive
+from ._vectors import by_columns, resolved
 
 __all__ = ["matvec"]
 
@@ -24,12 +25,13 @@ def matvec(matrix: Products, x: torch.Tensor, *, transpose: bool = False) -> tor
     Args:
         matrix: a Matrix for tensors of the CPU, a DeviceMatrix for those of its GPU. Keep it as long as a compiled
             function or a gradient may need it.
-        x: of shape (columns,), or (columns, k) for a product column by column. float64, or float32 for a float32
-            matrix, which takes both. It is used on its GPU's current stream.
+        x: of shape (columns,), or (columns, k) for the products of k columns. float64 or complex128, or float32 or
+            complex64 for a float32 matrix, which takes all four. It is used on its GPU's current stream.
         transpose: A^T instead of A; x is then of shape (rows,) or (rows, k).
 
     Returns:
-        A tensor of shape (rows,), or (rows, k) with contiguous columns; of the type and device of x.
+        A tensor of shape (rows,), or (rows, k), column after column if x is so, otherwise row after row; of the type
+        and device of x.
 
     Raises:
         ValueError: another shape or device.
@@ -55,16 +57,21 @@ def _check(matrix: Any, x: torch.Tensor, transpose: bool) -> None:
                          f"the matrix's {size} {what}")
     if x.layout != torch.strided:
         raise TypeError(f"x is a tensor of {x.layout}, expected a dense one")
-    values = torch.float64 if matrix.dtype == np.float64 else torch.float32
-    if x.dtype != torch.float64 and x.dtype != values:
-        raise TypeError(f"x is {x.dtype}, the matrix {values}: nothing is converted; convert it to {values}")
+    values, of_complex = ((torch.float64, torch.complex128) if matrix.dtype == np.float64 else
+                          (torch.float32, torch.complex64))
+    if x.dtype not in (torch.float64, torch.complex128, values, of_complex):
+        raise TypeError(f"x is {x.dtype}, the matrix {values}: nothing is converted; convert it to "
+                        f"{of_complex if x.dtype.is_complex else values}")
     place = matrix._torch_device
     if str(x.device) != place:
         raise ValueError(f"x is on {x.device}, the matrix on {place}: move one of them")
 
 
 def _new_result(x: torch.Tensor, rows: Any) -> torch.Tensor:
-    return x.new_empty(rows) if x.dim() == 1 else x.new_empty_strided((rows, x.shape[1]), (1, rows))
+    if x.dim() == 1:
+        return x.new_empty(rows)
+    strides = (1, rows) if by_columns(x.stride()) else (x.shape[1], 1)
+    return x.new_empty_strided((rows, x.shape[1]), strides)
 
 
 def _multiply(x: torch.Tensor, key: int, rows: int, transpose: bool) -> torch.Tensor:
@@ -75,7 +82,7 @@ def _multiply(x: torch.Tensor, key: int, rows: int, transpose: bool) -> torch.Te
     if transpose and not matrix.has_transpose:
         raise Error("A^T is needed, for a gradient or by `transpose`, and the matrix does not have it", "usage", "",
                     "encode the matrix with its transpose: spmvpack.encode(..., transpose=True)")
-    x, y = x.detach().resolve_neg(), _new_result(x, rows)
+    x, y = resolved(x), _new_result(x, rows)
     if x.dim() == 1:
         x = x.contiguous()
     if matrix._torch_device == "cpu":

@@ -7,6 +7,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
+#include <complex>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -28,8 +29,24 @@ void bind_device(nb::module_& m);
 /// Lets Python handle signals during a long operation without the GIL: its KeyboardInterrupt ends the operation.
 ProgressCallback stops_on_signals();
 
+/// The type of the elements of vectors: real, or complex with parts of that type.
+struct ElementType {
+  ValueType real = ValueType::f64;
+  bool complex = false;
+  bool operator==(const ElementType&) const = default;
+};
+/// Calls f(V{}) with the type.
+template <class F>
+void dispatch_elements(ElementType type, F&& f) {
+  dispatch(type.real, [&]<class T>(T) {
+    if (type.complex) return f(std::complex<T>{});
+    f(T{});
+  });
+}
+
 /// NumPy's name of a type.
-const char* name_of(ValueType type);
+const char* name_of(ElementType type);
+inline const char* name_of(ValueType type) { return name_of(ElementType{type}); }
 
 /// Where the elements of a vector are.
 enum class Place : std::uint8_t { host, device };
@@ -37,20 +54,21 @@ enum class Place : std::uint8_t { host, device };
 /// x or out of a multiply, the caller's: a vector, or columns of any strides. It lives while this does.
 struct Dense {
   AnyArray array;
-  ValueType type = ValueType::f64;
+  ElementType type;
   void* data = nullptr;
   std::uint64_t rows = 0, cols = 1;
   std::int64_t row_stride = 1, col_stride = 0;
   int device = 0;  ///< of Place::device
 
-  template <class T>
-  [[nodiscard]] DenseView<T> view() const {
-    return {static_cast<T*>(data), rows, cols, row_stride, col_stride};
+  template <class V>
+  [[nodiscard]] DenseView<V> view() const {
+    return {static_cast<V*>(data), rows, cols, row_stride, col_stride};
   }
 };
 /// The array `object`, which messages call `name`: a vector of `size` contiguous elements, or as many rows, one for
-/// each of the matrix's `what`, of `values` or of a type that multiplies with them. Nothing is copied or converted.
-/// Raises ValueError for a wrong shape, stride or device, TypeError for anything but an array of the right type.
+/// each of the matrix's `what`, of `values` or of a type, real or complex, that multiplies with them. Nothing is copied
+/// or converted. Raises ValueError for a wrong shape, stride or device, TypeError for anything but an array of the
+/// right type.
 Dense dense_of(nb::handle object, const char* name, std::uint64_t size, const char* what, ValueType values, Place place,
                bool writable);
 /// x and out of a multiply with a matrix of these facts, or with its transpose, of one type and as many columns.

@@ -19,11 +19,11 @@ struct OnDevice {
   int device;
 };
 
-/// A multiply with a workspace of its own, for vectors, or also for columns of any strides, of one type and one stream
-/// at a time.
+/// A multiply with a workspace of its own, for vectors, or for columns of any strides, of one type and one stream at a
+/// time.
 struct Multiplier {
   DeviceMultiplier multiplier;
-  ValueType vectors;
+  ElementType vectors;
   int device;
   Operation operation;
 };
@@ -38,23 +38,31 @@ OnDevice load_on_device(const Container& container, int device, int threads, std
   return {DeviceMatrix::load(container, nullptr, options), device};
 }
 
-ValueType value_type_of_name(const std::string& dtype) {
+ElementType element_type_named(const std::string& dtype) {
   for (const ValueType type : value_types)
-    if (dtype == name_of(type)) return type;
-  raise_type_error("vectors are float64 or float32, not " + dtype);
+    for (const bool complex : {false, true})
+      if (dtype == name_of(ElementType{type, complex})) return {type, complex};
+  raise_type_error("vectors are float64, float32, complex128 or complex64, not " + dtype);
 }
 
-Multiplier multiplier(const OnDevice& a, const std::string& dtype, bool transpose, bool columns) {
-  const ValueType vectors = value_type_of_name(dtype);
+/// `columns`: of X and Y; 0: they are vectors.
+Multiplier multiplier(const OnDevice& a, const std::string& dtype, bool transpose, std::uint64_t columns) {
+  const ElementType vectors = element_type_named(dtype);
   const ValueType values = a.matrix.facts().value_type;
-  if (!is_type_pair(values, vectors))
+  if (!is_type_pair(values, vectors.real)) {
+    const std::string wanted = name_of(ElementType{values, vectors.complex});
     raise_type_error(std::string("x is ") + name_of(vectors) + ", the matrix " + name_of(values) +
-                     ": nothing is converted; convert it to " + name_of(values));
+                     ": nothing is converted; convert it to " + wanted);
+  }
   const nb::gil_scoped_release no_gil;
   const CurrentDevice current(a.device);
   const Operation operation = operation_of(transpose);
-  const MultiplyDescription description{
-      .operation = operation, .vectors = vectors, .strided_x = columns, .strided_y = columns};
+  MultiplyDescription description;
+  dispatch_elements(vectors, [&]<class V>(V) { description = describe<V>(operation); });
+  if (columns != 0) {
+    description.right_hand_sides = checked_mul(description.right_hand_sides, columns, "columns");
+    description.strided_x = description.strided_y = true;
+  }
   return {DeviceMultiplier(a.matrix, description), vectors, a.device, operation};
 }
 
@@ -74,8 +82,9 @@ void multiply_on_device(const Multiplier& m, nb::handle x_capsule, nb::handle y_
   require_device(y, "out", m.device);
   const nb::gil_scoped_release no_gil;
   const CurrentDevice current(m.device);
-  dispatch(x.type, [&]<class T>(T) {
-    m.multiplier.multiply<T>(static_cast<T>(alpha), x.view<const T>(), static_cast<T>(beta), y.view<T>(),
+  dispatch_elements(x.type, [&]<class V>(V) {
+    using T = real_of<V>;
+    m.multiplier.multiply<V>(static_cast<T>(alpha), x.view<const V>(), static_cast<T>(beta), y.view<V>(),
                              reinterpret_cast<Stream>(stream));  // NOLINT(performance-no-int-to-ptr): a handle
   });
 }
@@ -88,10 +97,11 @@ void multiply_at(const Multiplier& m, std::uintptr_t x, std::uintptr_t y, double
   const std::uint64_t cols = plain ? facts.cols : facts.rows, rows = plain ? facts.rows : facts.cols;
   const nb::gil_scoped_release no_gil;
   const CurrentDevice current(m.device);
-  dispatch(m.vectors, [&]<class T>(T) {
+  dispatch_elements(m.vectors, [&]<class V>(V) {
+    using T = real_of<V>;
     // NOLINTBEGIN(performance-no-int-to-ptr): Python has them as numbers
-    m.multiplier.multiply<T>(static_cast<T>(alpha), {reinterpret_cast<const T*>(x), cols}, static_cast<T>(beta),
-                             {reinterpret_cast<T*>(y), rows}, reinterpret_cast<Stream>(stream));
+    m.multiplier.multiply<V>(static_cast<T>(alpha), {reinterpret_cast<const V*>(x), cols}, static_cast<T>(beta),
+                             {reinterpret_cast<V*>(y), rows}, reinterpret_cast<Stream>(stream));
     // NOLINTEND(performance-no-int-to-ptr)
   });
 }
@@ -101,9 +111,10 @@ void multiply_host_vectors(const OnDevice& a, nb::handle x_object, nb::handle y_
   const Operands v(x_object, y_object, a.matrix.facts(), operation_of(transpose), Place::host);
   const nb::gil_scoped_release no_gil;
   const CurrentDevice current(a.device);
-  dispatch(v.x.type, [&]<class T>(T) {
-    a.matrix.multiply_host_vectors<T>(static_cast<T>(alpha), v.x.view<const T>(), static_cast<T>(beta), v.y.view<T>(),
-                                      describe<T>(operation_of(transpose)));
+  dispatch_elements(v.x.type, [&]<class V>(V) {
+    using T = real_of<V>;
+    a.matrix.multiply_host_vectors<T>(static_cast<T>(alpha), v.x.view<const V>(), static_cast<T>(beta), v.y.view<V>(),
+                                      describe<V>(operation_of(transpose)));
   });
 }
 

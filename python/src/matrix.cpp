@@ -83,9 +83,10 @@ void multiply_on_host(const OnHost& on_host, nb::handle x_object, nb::handle y_o
   const bool transpose = flag_of(transpose_object, "transpose");
   const Operands v(x_object, y_object, a.facts(), operation_of(transpose), Place::host);
   const nb::gil_scoped_release no_gil;
-  dispatch(v.x.type, [&]<class T>(T) {
-    a.multiply<T>(static_cast<T>(alpha), v.x.view<const T>(), static_cast<T>(beta), v.y.view<T>(), threads,
-                  describe<T>(operation_of(transpose)));
+  dispatch_elements(v.x.type, [&]<class V>(V) {
+    using T = real_of<V>;
+    a.multiply<V>(static_cast<T>(alpha), v.x.view<const V>(), static_cast<T>(beta), v.y.view<V>(), threads,
+                  describe<V>(operation_of(transpose)));
   });
 }
 

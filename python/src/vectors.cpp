@@ -33,6 +33,19 @@ std::string shape_text(const AnyArray& array) {
   return text + (array.ndim() == 1 ? ",)" : ")");
 }
 
+/// Whether elements of a type are that; its parts are numbers of so many bits.
+bool is_type(nb::dlpack::dtype type, ElementType known) {
+  using Code = nb::dlpack::dtype_code;
+  const std::size_t bits = 8 * size_of(known.real) * (known.complex ? 2 : 1);
+  return type.code == code_of(known.complex ? Code::Complex : Code::Float) && type.bits == bits && type.lanes == 1;
+}
+
+[[noreturn]] void refuse_type(const char* name, const std::string& type, ValueType values) {
+  const char* const to = name_of(ElementType{values, type.find("complex") != std::string::npos});
+  raise_type_error(
+      fmt::format("{} is {}, the matrix {}: nothing is converted; convert it to {}", name, type, name_of(values), to));
+}
+
 /// The array without a copy; invalid if there is none.
 AnyArray array_of(nb::handle object, bool writable) {
   AnyArray array;
@@ -47,12 +60,12 @@ AnyArray array_of(nb::handle object, bool writable) {
 
 }  // namespace
 
-const char* name_of(ValueType type) {
-  switch (type) {
+const char* name_of(ElementType type) {
+  switch (type.real) {
     case ValueType::f64:
-      return "float64";
+      return type.complex ? "complex128" : "float64";
     case ValueType::f32:
-      return "float32";
+      return type.complex ? "complex64" : "float32";
   }
   raise_type_error("NumPy has no name for the type of the values");
 }
@@ -68,9 +81,7 @@ Dense dense_of(nb::handle object, const char* name, std::uint64_t size, const ch
   if (!array.is_valid()) {
     if (writable && array_of(object, false).is_valid()) raise_value_error(fmt::format("{} is read-only", name));
     if (nb::hasattr(object, "dtype"))  // of the wrong elements, or in another byte order
-      raise_type_error(fmt::format("{} is {}, the matrix {}: nothing is converted; convert it to {}", name,
-                                   nb::cast<std::string>(nb::str(nb::handle(nb::object(object.attr("dtype"))))),
-                                   name_of(values), name_of(values)));
+      refuse_type(name, nb::cast<std::string>(nb::str(nb::handle(nb::object(object.attr("dtype"))))), values);
     raise_type_error(fmt::format("{} is of type {}, not an array of {} or one that DLPack or a buffer can hand over",
                                  name, python_type(object), name_of(values)));
   }
@@ -84,13 +95,11 @@ Dense dense_of(nb::handle object, const char* name, std::uint64_t size, const ch
         : on_device ? fmt::format("cuda:{}", array.device_id())
                     : "another kind of device",
         place == Place::host ? "on the host: move one of them, as with to('cuda')" : "on a GPU: move one of them"));
-  std::optional<ValueType> type;
+  std::optional<ElementType> type;
   for (const ValueType known : value_types)
-    if (is_type_pair(values, known) && dispatch(known, [&]<class T>(T) { return array.dtype() == nb::dtype<T>(); }))
-      type = known;
-  if (!type)
-    raise_type_error(fmt::format("{} is {}, the matrix {}: nothing is converted; convert it to {}", name,
-                                 dtype_name(array.dtype()), name_of(values), name_of(values)));
+    for (const bool complex : {false, true})
+      if (is_type_pair(values, known) && is_type(array.dtype(), {known, complex})) type = {known, complex};
+  if (!type) refuse_type(name, dtype_name(array.dtype()), values);
   if (array.ndim() == 2 && array.shape(0) != size)
     raise_value_error(fmt::format("{} has shape {}, expected ({},) or ({}, k), one row for each of the matrix's {} {}",
                                   name, shape_text(array), size, size, size, what));

@@ -46,6 +46,9 @@ def test_products_and_transposes_of_host_vectors():
     assert D.T.T is D and D.T.shape == (90, 150) and D.nbytes == ON_HOST.nbytes and D.ndim == 2
     assert np.array_equal(D.matvec(np.arange(90)), ON_HOST @ np.arange(90.0))
     assert np.allclose(D.matvec(x[:, 0] + 1j * x[:, 1]), A @ (x[:, 0] + 1j * x[:, 1]))
+    for form in (x, np.asfortranarray(x), x + 1j * x[::-1]):
+        y = D @ form
+        assert np.array_equal(y, ON_HOST @ form) and y.flags.f_contiguous == form.flags.f_contiguous
     assert np.allclose(linalg.aslinearoperator(D).H @ v[:, 0], A.T @ v[:, 0])
 
 
@@ -87,7 +90,8 @@ class OnGpu:
     (lambda: D.multiply(1, 2, beta=None), TypeError, "beta is None, expected a real number"),
     (lambda: D.multiply(1, 2, transpose=0), TypeError, "transpose is 0, expected True or False"),
     (lambda: D.prepare(transpose="no"), TypeError, "transpose is 'no', expected True or False"),
-    (lambda: D.prepare(columns=1), TypeError, "columns is 1, expected True or False"),
+    (lambda: D.prepare(columns=True), TypeError, "columns is True, expected how many, or 0 for vectors"),
+    (lambda: D.prepare(columns=-1), ValueError, "columns is -1, expected how many, or 0 for vectors"),
     (lambda: D.prepare(dtype="f16x"), TypeError, "dtype is 'f16x', expected numpy.float64 or numpy.float32"),
     (lambda: ON_HOST.to("cuda:99999999999"), ValueError, "device 99999999999: there are not so many"),
     (lambda: D.prepare(2**64), ValueError, "stream 18446744073709551616: .* has 64 bits"),

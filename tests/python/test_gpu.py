@@ -380,12 +380,14 @@ def test_x_that_is_dropped_is_read_to_the_end(cupy):
     assert same_bits(cupy.asnumpy(y), m @ np.ones(2000))
 
 
-def test_a_multiply_in_a_graph(cupy):
+@pytest.mark.parametrize("columns, vectors", [(0, np.float64), (3, np.float64), (0, np.complex128), (3, np.complex128)])
+def test_a_multiply_in_a_graph(cupy, columns, vectors):
     m = sp.encode(A, "ccoo")
     d, stream = m.to(), cupy.cuda.Stream(non_blocking=True)
+    shape = (columns, ) if columns else ()
     with stream:
-        x, y = cupy.ones(2000), cupy.full(3000, 3.0)
-        d.prepare(stream)
+        x, y = cupy.ones((2000, *shape), vectors), cupy.full((3000, *shape), 3.0, vectors)
+        d.prepare(stream, vectors, columns=columns)
         used = cupy.cuda.runtime.memGetInfo()[0]
         stream.begin_capture()
         d.multiply(x, y, alpha=2.0, beta=1.0)
@@ -394,9 +396,9 @@ def test_a_multiply_in_a_graph(cupy):
             graph.launch(stream)
         stream.synchronize()
     assert cupy.cuda.runtime.memGetInfo()[0] >= used - (1 << 22)
-    expected = np.full(3000, 3.0)
+    expected = np.full((3000, *shape), 3.0, vectors)
     for _ in range(3):
-        m.multiply(np.ones(2000), expected, alpha=2.0, beta=1.0)
+        m.multiply(np.ones((2000, *shape), vectors), expected, alpha=2.0, beta=1.0)
     assert same_bits(cupy.asnumpy(y), expected)
 
 
@@ -427,13 +429,21 @@ def on_gpu(request):
     return (lambda a, device=0: library.from_numpy(a).to(f"cuda:{device}")), (lambda y: y.cpu().numpy())
 
 
-@pytest.mark.parametrize("values, vectors", [(np.float64, np.float64), (np.float32, np.float32),
-                                             (np.float32, np.float64)])
+PAIRS = [(np.float64, np.float64), (np.float32, np.float32), (np.float32, np.float64), (np.float64, np.complex128),
+         (np.float32, np.complex64), (np.float32, np.complex128)]
+
+
+def draw(shape, dtype):
+    parts = np.random.default_rng(1).standard_normal((2, *shape))
+    return (parts[0] + 1j * parts[1] if np.dtype(dtype).kind == "c" else parts[0]).astype(dtype)
+
+
+@pytest.mark.parametrize("values, vectors", PAIRS)
 def test_vectors_of_every_form_have_the_bits_of_the_host(on_gpu, values, vectors):
     copied, back = on_gpu
     m = sp.encode(A.astype(values), "ccoo", transpose=True)
     d = m.to()
-    x, v = (np.random.default_rng(n).standard_normal(n).astype(vectors) for n in (2000, 3000))
+    x, v = (draw((n, ), vectors) for n in (2000, 3000))
     assert same_bits(back(d @ copied(x)), m @ x)
     assert same_bits(back(d.rmatvec(copied(v))), m.rmatvec(v))
     assert same_bits(back(d.T @ copied(v)), m.rmatvec(v)) and same_bits(back(copied(v) @ d), m.rmatvec(v))
@@ -447,6 +457,37 @@ def test_vectors_of_every_form_have_the_bits_of_the_host(on_gpu, values, vectors
         small = sp.encode(sparse.csr_array(np.full((rows, cols), 2.0, values)))
         x = np.full((cols, 2), 3.0, vectors)
         assert same_bits(back(small.to() @ copied(x)[:, 0]), small @ x[:, 0].copy())
+
+
+def nearer_in_columns(a):
+    strides = a.stride() if callable(getattr(a, "stride", None)) else a.strides
+    return strides[0] < strides[1]
+
+
+@pytest.mark.parametrize("values, vectors", PAIRS)
+def test_columns_in_every_order_have_the_bits_of_the_host(on_gpu, values, vectors):
+    copied, back = on_gpu
+    m = sp.encode(A.astype(values), "ccoo", transpose=True)
+    d = m.to()
+    x, v = draw((2000, 6), vectors), draw((5, 3000), vectors)
+    in_rows, in_columns = copied(x), copied(np.ascontiguousarray(x.T)).T
+    for form, on_device in ((x, in_rows), (x, in_columns), (x[:, ::2], in_rows[:, ::2]), (x[:, 1:4], in_columns[:, 1:4]),
+                            (x[:, :0], in_rows[:, :0]), (x[:, :1], in_rows[:, :1])):
+        y = d @ on_device
+        expected = np.ascontiguousarray(m @ form)
+        assert same_bits(np.ascontiguousarray(back(y)), expected)
+        assert form.shape[1] < 2 or nearer_in_columns(y) == nearer_in_columns(on_device)
+        for out in (copied(np.ones((3000, form.shape[1]), vectors)), copied(np.ones((form.shape[1], 3000), vectors)).T):
+            assert d.multiply(on_device, out, 2.0, -0.5) is out
+            wanted = m.multiply(form, np.ones((3000, form.shape[1]), vectors), 2.0, -0.5)
+            assert same_bits(np.ascontiguousarray(back(out)), wanted)
+    assert same_bits(np.ascontiguousarray(back(copied(v) @ d)), np.ascontiguousarray(v @ m))
+    assert same_bits(np.ascontiguousarray(back(d.rmatmat(copied(v).T))), np.ascontiguousarray(m.rmatmat(v.T)))
+    assert same_bits(np.ascontiguousarray(d @ x), np.ascontiguousarray(m @ x))  # in host memory
+    if vectors == np.complex128 and hasattr(in_rows, "conj_physical"):  # PyTorch's, which conjugates when it must
+        assert same_bits(np.ascontiguousarray(back(d @ in_rows.conj())), np.ascontiguousarray(m @ x.conj()))
+        with pytest.raises(ValueError, match=r"x is the conjugate .* x\.resolve_conj\(\)"):
+            d.multiply(in_rows.conj(), copied(np.ones((3000, 6), vectors)))
 
 
 @pytest.mark.parametrize("call, error, text", [

@@ -91,6 +91,55 @@ def test_several_columns_are_the_products_of_each():
     assert same_bits(np.ascontiguousarray(m @ x[::-1, ::-1]), np.ascontiguousarray(m @ x[::-1, ::-1].copy()))
 
 
+@pytest.mark.parametrize("values, vectors", [(np.float64, np.complex128), (np.float32, np.complex64),
+                                             (np.float32, np.complex128)])
+def test_complex_vectors_are_pairs_of_real_ones(values, vectors):
+    m = sp.encode(random_csr(60, 50, 6, 2, values), transpose=True)
+    rng = np.random.default_rng(1)
+
+    def draw(*shape):
+        return (rng.standard_normal(shape) + 1j * rng.standard_normal(shape)).astype(vectors)
+
+    def by_parts(call, z):
+        real, imaginary = (np.ascontiguousarray(call(np.ascontiguousarray(part))) for part in (z.real, z.imag))
+        y = np.empty(real.shape, vectors)
+        y.real, y.imag = real, imaginary
+        return y
+
+    z, w = draw(50), draw(60)
+    for found, expected in ((m @ z, by_parts(m.__matmul__, z)), (m.matvec(z), by_parts(m.matvec, z)),
+                            (m.dot(np.repeat(z, 2)[::2]), by_parts(m.dot, z)), (m.T @ w, by_parts(m.rmatvec, w)),
+                            (w @ m, by_parts(m.rmatvec, w)), (m @ z.astype(z.dtype.newbyteorder(">")), m @ z)):
+        assert same_bits(found, expected)
+    wide = draw(50, 6)
+    for form in (wide[:, :3].copy(), np.asfortranarray(wide[:, :3]), wide[:, ::2], wide[::-1, 4:2:-1], wide[:, :0]):
+        assert same_bits(np.ascontiguousarray(m @ form), by_parts(m.__matmul__, form))
+        for out in (np.ones((60, form.shape[1]), vectors), np.ones((form.shape[1], 60), vectors).T):
+            expected = 2 * np.ascontiguousarray(m @ form) - out
+            assert m.multiply(form, out, alpha=2.0, beta=-1.0) is out and np.allclose(out, expected, rtol=1e-4)
+    if vectors == np.complex128:
+        assert same_bits(m @ z.tolist(), m @ z)
+        for other in (np.complex64, np.clongdouble):
+            assert np.allclose(m.matvec(z.astype(other)), m @ z, rtol=1e-5, atol=1e-5)
+
+
+def test_a_result_is_in_the_order_of_its_operand():
+    m = sp.encode(random_csr(60, 50, 6, 2), transpose=True)
+    x = vector(150).reshape(50, 3)
+    for form, by_columns in ((x, False), (np.asfortranarray(x), True), (vector(300).reshape(50, 6)[:, ::2], False),
+                             (vector(300).reshape(6, 50).T[:, ::2], True), (x[::-1], False)):
+        for y in (m @ form, m.matvec(form), m.linear_operator() @ form, m.linear_operator().matmat(form), m.matmat(form)):
+            assert (y.flags.f_contiguous, y.flags.c_contiguous) == (by_columns, not by_columns)
+            assert same_bits(np.ascontiguousarray(y), np.ascontiguousarray(m @ x.copy()) if form is x else
+                             np.ascontiguousarray(m @ np.ascontiguousarray(form)))
+    # X A is (A^T X^T)^T, which is X in the other order.
+    v = vector(180).reshape(3, 60)
+    for form in (v, np.asfortranarray(v)):
+        y = form @ m
+        assert y.shape == (3, 50) and y.flags.c_contiguous == form.flags.c_contiguous
+        assert same_bits(np.ascontiguousarray(y), np.ascontiguousarray(m.rmatmat(v.T).T))
+
+
 class Series:
     """What pandas has: an array that NumPy is given when it asks."""
 
@@ -144,11 +193,24 @@ def test_vectors_of_other_libraries_and_forms():
 
 def test_tensors_are_vectors():
     a = random_csr(60, 50, 6, 2)
-    m, x = sp.encode(a), vector(50)
+    m, x = sp.encode(a, transpose=True), vector(50)
     expected = m @ x
     torch = pytest.importorskip("torch")
     y = m @ torch.from_numpy(x)
     assert isinstance(y, torch.Tensor) and same_bits(y.numpy(), expected)
+    columns = vector(150).reshape(3, 50).T
+    for form in (torch.from_numpy(columns), torch.from_numpy(columns.copy())):
+        y = m @ form
+        assert y.stride() == ((1, 60) if form.stride(0) == 1 else (3, 1)) and same_bits(y.numpy(), m @ form.numpy())
+    assert same_bits((torch.from_numpy(columns.T @ a.T) @ m).numpy(), (columns.T @ a.T) @ m)
+    z = x + 1j * x[::-1]
+    for form, plain in ((torch.from_numpy(z), z), (torch.from_numpy(z).conj(), z.conj()),
+                        (torch.from_numpy(z).conj().imag, -z.imag), (torch._neg_view(torch.from_numpy(x)), -x)):
+        assert same_bits((m @ form).numpy(), m @ plain)
+    for form, text in ((torch.from_numpy(z).conj(), r"conjugate .* x\.resolve_conj\(\)"),
+                       (torch._neg_view(torch.from_numpy(x)), r"negative .* x\.resolve_neg\(\)")):
+        with pytest.raises(ValueError, match=f"x is the {text}"):
+            m.multiply(form, np.empty(60, form.resolve_neg().resolve_conj().numpy().dtype))
 
 
 M = sp.encode(random_csr(60, 50, 6, 2))
@@ -168,18 +230,25 @@ FROZEN.flags.writeable = False
     (lambda: M @ np.float64(3), ValueError, r"x has shape \(\)"),
     (lambda: M @ np.ones(50, np.float32), TypeError, "x is float32, the matrix float64"),
     (lambda: M @ np.ones(50, np.int64), TypeError, "x is int64"),
-    (lambda: M @ np.ones(50, np.complex128), TypeError, "x is complex128"),
+    (lambda: M @ np.ones(50, np.complex64), TypeError, "x is complex64, the matrix float64: .*; convert it to complex128"),
+    (lambda: M @ np.ones(50, np.clongdouble), TypeError, "x is complex256, the matrix float64: .* to complex128"),
+    (lambda: M.multiply(np.ones(50), np.empty(60, complex)), TypeError, "x is float64 and out is complex128"),
+    (lambda: M.multiply(np.ones(50, complex), np.empty(60)), TypeError, "x is complex128 and out is float64"),
     (lambda: M @ np.ones(50, ">f4"), TypeError, "x is float32, the matrix float64"),
     (lambda: M @ np.ones(50, object), TypeError, "x is object, the matrix float64"),
     (lambda: M @ np.ones(50, np.float16), TypeError, "x is float16, the matrix float64"),
     (lambda: M @ np.ones(50, np.longdouble), TypeError, "x is float128, the matrix float64"),
     (lambda: M @ ([1.0] * 50), None, ""),
     (lambda: M @ ([1.0] * 49), ValueError, r"x has shape \(49,\), expected \(50,\)"),
-    (lambda: M @ ([1j] * 50), TypeError, "x is complex128, the matrix float64"),
+    (lambda: M @ ([1j] * 49), ValueError, r"x has shape \(49,\), expected \(50,\)"),
     (lambda: M @ ([None] * 50), TypeError, "x is object, the matrix float64"),
     (lambda: M @ ("a" * 50), TypeError, "unsupported operand"),
     (lambda: M @ b"a", TypeError, "unsupported operand"),
     (lambda: M @ np.ma.array(np.ones(50), mask=[True] + [False] * 49), ValueError, r"masked elements: .* x\.filled\(0\)"),
+    (lambda: M.multiply(np.ma.array(np.ones(50), mask=[True] + [False] * 49), np.empty(60)), ValueError,
+     r"x has masked elements: .* x\.filled\(0\)"),
+    (lambda: M.multiply(np.ones(50), np.ma.array(np.ones(60), mask=[True] + [False] * 59)), ValueError,
+     r"out has masked elements: .* out\.filled\(0\)"),
     (lambda: M.matvec(np.ma.array(np.ones(50, int), mask=[True] + [False] * 49)), ValueError, "masked elements"),
     (lambda: M @ M, TypeError, r"a product of two sparse matrices is not offered: multiply M\.tocsr\(\)"),
     (lambda: M @ random_csr(50, 9, 3, 1), TypeError, r"two sparse matrices is not offered: multiply M\.tocsr\(\)"),

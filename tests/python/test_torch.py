@@ -43,7 +43,7 @@ def tensor(*shape, device="cpu", dtype=torch.float64, grad=False):
 
 
 def numpy_of(t):
-    return t.detach().cpu().numpy()
+    return t.detach().resolve_conj().cpu().numpy()
 
 
 @on_each_device
@@ -61,8 +61,12 @@ def test_a_product_has_the_bits_of_the_host(device, dtype):
         columns = tensor(50, 3, device=device, dtype=vectors)
         for form in (columns, columns.t().contiguous().t(), tensor(50, 6, device=device, dtype=vectors)[:, ::2]):
             y = sp.torch.matvec(d, form)
-            assert y.shape == (60, 3) and y.stride() == (1, 60)
+            assert y.shape == (60, 3) and y.stride() == ((1, 60) if form.stride(0) == 1 else (3, 1))
             assert np.array_equal(numpy_of(y), m @ numpy_of(form))
+            z = torch.complex(form, -form)
+            for parts in (z, z.conj(), z.t().contiguous().t()):
+                assert np.array_equal(numpy_of(sp.torch.matvec(d, parts)), m @ numpy_of(parts))
+                assert torch.equal(d @ parts, sp.torch.matvec(d, parts))
     assert sp.torch.matvec(d, tensor(50, 0, device=device, dtype=vectors)).shape == (60, 0)
 
 
@@ -78,7 +82,9 @@ def test_the_gradient_is_that_of_the_transpose(device):
         found, x.grad = x.grad, None
         ((d @ x) * weights).sum().backward()
         assert torch.equal(x.grad, found)
-        for form in (x, tensor(a.shape[1], 3, device=device, grad=True)):
+        z = torch.complex(tensor(a.shape[1], 2, device=device), tensor(a.shape[1], 2, device=device)).requires_grad_()
+        for form in (x, tensor(a.shape[1], 3, device=device, grad=True), tensor(3, a.shape[1], device=device).t()
+                     .requires_grad_(), z):
             assert torch.autograd.gradcheck(lambda t: sp.torch.matvec(d, t), (form,))
             assert torch.autograd.gradgradcheck(lambda t: sp.torch.matvec(d, t).square(), (form,))
         v = tensor(a.shape[0], device=device, grad=True)
@@ -119,8 +125,9 @@ def test_a_compiled_function_is_one_graph(device, backend):
     torch._dynamo.reset()
     d = place(sp.encode(A, transpose=True), device)
     compiled = torch.compile(layer, backend=backend, fullgraph=True)
-    for shape in ((50,), (50, 3)):
-        x, again = (tensor(*shape, device=device, grad=True) for _ in range(2))
+    for make in (lambda: tensor(50, device=device), lambda: tensor(50, 3, device=device),
+                 lambda: tensor(3, 50, device=device).t()):
+        x, again = (make().requires_grad_() for _ in range(2))
         compiled(d, x).backward()
         layer(d, again).backward()
         assert torch.allclose(compiled(d, x), layer(d, x), rtol=1e-14) and torch.allclose(x.grad, again.grad)
@@ -146,7 +153,8 @@ def test_other_matrices_compile_nothing_anew():
 @on_each_device
 def test_the_operation_keeps_pytorchs_rules(device):
     d = place(sp.encode(A, transpose=True), device)
-    for x in (tensor(50, device=device, grad=True), tensor(50, 3, device=device, grad=True)):
+    for x in (tensor(50, device=device, grad=True), tensor(50, 3, device=device, grad=True),
+              tensor(3, 50, device=device).t(), torch.complex(*2 * [tensor(50, 3, device=device)])):
         torch.library.opcheck(torch.ops.spmvpack.matvec, (x, d.key, 60, False))
 
 
@@ -169,7 +177,7 @@ F = sp.encode(A.astype(np.float32))
 @pytest.mark.parametrize("call, error, text", [
     (lambda: sp.torch.matvec(M, torch.ones(50)), TypeError, "x is torch.float32, the matrix torch.float64"),
     (lambda: sp.torch.matvec(F, torch.ones(50, dtype=torch.float16)), TypeError, "x is torch.float16"),
-    (lambda: sp.torch.matvec(M, torch.ones(50, dtype=torch.complex128)), TypeError, "x is torch.complex128"),
+    (lambda: sp.torch.matvec(M, torch.ones(50, dtype=torch.complex64)), TypeError, "x is torch.complex64, .* torch.complex128"),
     (lambda: sp.torch.matvec(M, torch.ones(50, dtype=torch.int64)), TypeError, "x is torch.int64"),
     (lambda: sp.torch.matvec(M, tensor(49)), ValueError, r"x has shape \(49,\), expected \(50,\) or \(50, k\)"),
     (lambda: sp.torch.matvec(M, tensor(50), transpose=True), ValueError, r"x has shape \(50,\), expected \(60,\) .* 60 "
