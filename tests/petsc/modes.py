@@ -234,6 +234,52 @@ def replaced(a):
 
 in_all_modes(replaced)
 
+# Products with dense matrices, whose columns may have gaps between them: beside AIJ's, and each column's bits are those
+# of a multiply with it alone.
+def dense(rows_of, k, gap):
+    """k columns of random numbers, dealt out as a vector is."""
+    b = PETSc.Mat().create()
+    b.setSizes([rows_of.getSizes(), k])
+    b.setType("dense")
+    if gap:
+        call("MatDenseSetLDA", ctypes.c_void_p(b.handle), rows_of.getLocalSize() + gap)
+    b.setUp()
+    values = np.random.default_rng(7).standard_normal((rows_of.getSize(), k))[slice(*rows_of.getOwnershipRange())]
+    b.getDenseArray()[:, :] = values
+    b.assemble()
+    return b, values
+
+
+def dense_products(kind, transpose, k, gap, times=2):
+    """op(A) B, once more after a change of A, and of its columns alone."""
+    a, found = matrix(kind), []
+    x, y = a.createVecs()
+    if transpose:
+        x, y = y, x
+    (b, values), c = dense(x, k, gap), None
+    for scale in (1, -3):
+        a.scale(scale)
+        for _ in range(times):
+            c = (a.transposeMatMult if transpose else a.matMult)(b, c)
+        found.append(c.getDenseArray().copy())
+        if kind == OURS and k and (RANKS == 1 or not transpose):
+            assert RANKS > 1 or ("A^T in " if transpose else "A in ") in viewed(a), viewed(a)
+            for j in range(k):
+                x.setArray(values[:, j])
+                (a.multTranspose if transpose else a.mult)(x, y)
+                assert found[-1][:, j].tobytes() == y.getArray().tobytes(), (transpose, k, j)
+    a.convert(AIJ)
+    found.append((a.transposeMatMult if transpose else a.matMult)(b, c).getDenseArray().copy())
+    return found
+
+
+for transpose in (False, True):
+    for k, gap in ((0, 0), (3, 5), (17, 0)):
+        expected = dense_products(AIJ, transpose, k, gap)
+        for mode in MODES:
+            options.setValue("mat_spmvpack_mode", mode)
+            close(dense_products(OURS, transpose, k, gap), expected)
+
 # A layout that one rank cannot encode in: it says why and multiplies by AIJ, and all others go on.
 for mode in MODES:
     n = 6000 * RANKS
@@ -250,6 +296,7 @@ for mode in MODES:
             a.setValue(r, (r * r + 7 * r) % n, -2.5)
         a.assemble()
         results.append(products(a))
+        results[-1].append(a.matMult(dense(a.createVecs()[0], 3, 1)[0]).getDenseArray().copy())
     close(*results)
     if RANKS > 1 and mode != "vector":
         text = viewed(a)

@@ -294,6 +294,72 @@ static PetscErrorCode mutations(void) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A B and A^T B of both, some times over, on the device and on the host: beside each other; and each column of ours has
+   the bits of a multiply with it alone, once A is encoded. */
+static PetscErrorCode dense_products(void) {
+  static const char* const types[] = {MATDENSECUDA, MATDENSE};
+  static const PetscInt columns[] = {1, 3, 17};
+  Mat peer, ours;
+  PetscRandom random;
+
+  PetscFunctionBeginUser;
+  PetscCall(make(PEER, PETSC_FALSE, PETSC_FALSE, &peer));
+  PetscCall(make(OURS, PETSC_FALSE, PETSC_FALSE, &ours));
+  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
+  for (int type = 0; type < 2; ++type)
+    for (int k = 0; k < 3; ++k)
+      for (int transpose = 0; transpose < 2; ++transpose) {
+        Mat b, expected = NULL, found = NULL;
+        Vec x, y, z, alone;
+
+        PetscCall(MatCreate(PETSC_COMM_WORLD, &b));
+        PetscCall(MatSetSizes(b, last - first, PETSC_DECIDE, size * size, columns[k]));
+        PetscCall(MatSetType(b, types[type]));
+        PetscCall(MatSetUp(b));
+        PetscCall(MatSetRandom(b, random));
+        for (int times = 0; times < 3; ++times) {
+          const MatReuse reuse = times == 0 ? MAT_INITIAL_MATRIX : MAT_REUSE_MATRIX;
+          if (transpose) {
+            PetscCall(MatTransposeMatMult(peer, b, reuse, PETSC_DEFAULT, &expected));
+            PetscCall(MatTransposeMatMult(ours, b, reuse, PETSC_DEFAULT, &found));
+          } else {
+            PetscCall(MatMatMult(peer, b, reuse, PETSC_DEFAULT, &expected));
+            PetscCall(MatMatMult(ours, b, reuse, PETSC_DEFAULT, &found));
+          }
+          PetscCall(MatCreateVecs(ours, NULL, &alone));
+          for (PetscInt j = 0; j < columns[k]; ++j) {
+            PetscBool equal = PETSC_TRUE;
+            char text[256];
+
+            PetscCall(PetscSNPrintf(text, sizeof(text), "%s, %sB, column %d of %d, time %d", types[type],
+                                    transpose ? "A^T " : "A ", (int)j, (int)columns[k], times));
+            PetscCall(MatDenseGetColumnVecRead(expected, j, &y));
+            PetscCall(MatDenseGetColumnVecRead(found, j, &z));
+            PetscCall(same(text, y, z));
+            if (times == 2 && type == 0 && ranks == 1) {
+              PetscCall(MatDenseGetColumnVecRead(b, j, &x));
+              for (int again = 0; again < 3; ++again)
+                PetscCall(transpose ? MatMultTranspose(ours, x, alone) : MatMult(ours, x, alone));
+              PetscCall(VecEqual(alone, z, &equal));
+              if (!equal) fail("%s: other bits than those of the column alone", text);
+              PetscCall(MatDenseRestoreColumnVecRead(b, j, &x));
+            }
+            PetscCall(MatDenseRestoreColumnVecRead(found, j, &z));
+            PetscCall(MatDenseRestoreColumnVecRead(expected, j, &y));
+          }
+          PetscCall(VecDestroy(&alone));
+        }
+        PetscCall(MatDestroy(&b));
+        PetscCall(MatDestroy(&expected));
+        PetscCall(MatDestroy(&found));
+      }
+  PetscCall(PetscRandomDestroy(&random));
+  if (ranks == 1) PetscCall(require_encoded("products with dense matrices", ours));
+  PetscCall(MatDestroy(&peer));
+  PetscCall(MatDestroy(&ours));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Values that come into being on the device, again and again; the copy in host memory is then an older one. */
 static PetscErrorCode assembly_on_device(void) {
   Mat peer, ours;
@@ -553,6 +619,7 @@ int main(int argc, char** argv) {
                 {"assembly on the device", assembly_on_device},
                 {"copies, conversions, bound to the CPU", places},
                 {"several streams", streams},
+                {"products with dense matrices", dense_products},
                 {"ranks that fail", failing_ranks},
                 {"solvers", solvers}};
 

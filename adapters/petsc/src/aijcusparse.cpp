@@ -11,6 +11,7 @@
 #include "errors.hpp"
 #include "exchange.hpp"
 #include "functions.hpp"
+#include "product_functions.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "types.hpp"
 
@@ -30,8 +31,11 @@ struct OfAijcusparse {
   Functions functions;
   PetscErrorCode (*bind_to_cpu)(Mat, PetscBool) = nullptr;
   PetscErrorCode (*duplicate)(Mat, MatDuplicateOption, Mat*) = nullptr;
+  OfMatrix* products = nullptr;  ///< with dense matrices
 };
 OfAijcusparse of_aijcusparse;
+constexpr const char* products_with[] = {"MatProductSetFromOptions_seqaijcusparse_seqdensecuda_C",
+                                         "MatProductSetFromOptions_seqaijcusparse_seqdense_C"};
 
 /// The number of the GPU that PETSc has chosen for this rank.
 PetscErrorCode current_device(int* number) {
@@ -181,11 +185,71 @@ PetscErrorCode multiply(Mat a, bool transpose, Vec x, Vec y, Vec z) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// c = op(A) b by us, if both are on the GPU.
+PetscErrorCode multiply_dense(Mat a, bool transpose, Mat b, Mat c, bool* done) {
+  State* state = nullptr;
+  Multiplier with;
+  gpu_loader::Stream stream = nullptr;
+  const PetscScalar* from = nullptr;
+  PetscScalar* to = nullptr;
+  PetscMemType of_b = PETSC_MEMTYPE_HOST, of_c = PETSC_MEMTYPE_HOST;
+  PetscBool a_bound = PETSC_FALSE, b_bound = PETSC_FALSE, c_bound = PETSC_FALSE;
+  PetscInt columns = 0, b_leading = 0, c_leading = 0;
+  PetscFunctionBegin;
+  PetscCall(MatBoundToCPU(a, &a_bound));
+  PetscCall(MatBoundToCPU(b, &b_bound));
+  PetscCall(MatBoundToCPU(c, &c_bound));
+  if (a_bound != PETSC_FALSE || b_bound != PETSC_FALSE || c_bound != PETSC_FALSE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetSize(b, nullptr, &columns));
+  PetscCall(state_of(a, &state));
+  PetscCall(find_multiplier(a, *state, transpose, &with, columns));
+  if (with.device == nullptr || columns == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatDenseGetLDA(b, &b_leading));
+  PetscCall(MatDenseGetLDA(c, &c_leading));
+  PetscCall(MatDenseGetArrayReadAndMemType(b, &from, &of_b));
+  PetscCall(MatDenseGetArrayWriteAndMemType(c, &to, &of_c));
+  *done = PetscMemTypeCUDA(of_b) && PetscMemTypeCUDA(of_c);
+  if (*done) {
+    const auto k = static_cast<std::uint64_t>(columns);
+    const auto rows = static_cast<std::uint64_t>(state->rows), cols = static_cast<std::uint64_t>(state->cols);
+    PetscCall(current_stream(&stream));
+    PetscCall(PetscLogEventBegin(events.multiply, a, 0, 0, 0));
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(guarded([&] {
+      with.device->multiply_columns(with.operation, {from, transpose ? rows : cols, k, 1, b_leading},
+                                    {to, transpose ? cols : rows, k, 1, c_leading}, stream);
+    }));
+    PetscCall(PetscLogGpuTimeEnd());
+    PetscCall(PetscLogGpuFlops(static_cast<double>(columns) *
+                               (2.0 * state->nnz - static_cast<double>(with.of->encoding.filled_rows))));
+    PetscCall(PetscLogEventEnd(events.multiply, a, 0, 0, 0));
+    with.of->multiplies += columns;
+  }
+  PetscCall(MatDenseRestoreArrayWriteAndMemType(c, &to));
+  PetscCall(MatDenseRestoreArrayReadAndMemType(b, &from));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode products_of_aijcusparse(Mat /*a*/, Mat /*b*/, OfMatrix** set_from_options) {
+  PetscFunctionBegin;
+  *set_from_options = of_aijcusparse.products;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Those of the table, and those that are composed with a matrix.
+PetscErrorCode set_all_functions(Mat a) {
+  PetscFunctionBegin;
+  PetscCall(set_functions(a, ours));
+  for (const char* const name : products_with)
+    PetscCall(compose(a, name, ProductsBy<multiply_dense, products_of_aijcusparse, true>::set_from_options));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// PETSc's sets the functions of a matrix anew: AIJ's while it is bound, AIJCUSPARSE's afterwards.
 PetscErrorCode bind_to_cpu(Mat a, PetscBool bind) {
   PetscFunctionBegin;
   PetscCall(of_aijcusparse.bind_to_cpu(a, bind));
-  if (bind == PETSC_FALSE) PetscCall(set_functions(a, ours));
+  if (bind == PETSC_FALSE) PetscCall(set_all_functions(a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -261,9 +325,10 @@ PetscErrorCode take_over_seq(Mat a) {
     PetscCall(get_functions(a, &of_aijcusparse.functions));
     PetscCall(get_operation(a, MATOP_DUPLICATE, &of_aijcusparse.duplicate));
     PetscCall(get_operation(a, MATOP_BIND_TO_CPU, &of_aijcusparse.bind_to_cpu));
+    PetscCall(query(a, products_with[0], &of_aijcusparse.products));
   }
   PetscCall(state_of(a, &state));
-  PetscCall(set_functions(a, ours));
+  PetscCall(set_all_functions(a));
   PetscCall(set_operation(a, MATOP_BIND_TO_CPU, bind_to_cpu));
   PetscCall(set_operation(a, MATOP_DUPLICATE, duplicate));
   for (const char* const from : {"seqaij", "seqaijcusparse", "seqaijspmvpack"})

@@ -14,6 +14,9 @@
 namespace spmvpack::petsc {
 namespace {
 
+/// Workspaces for products with as many numbers of columns.
+constexpr std::size_t most_column_multipliers = 8;
+
 gpu_loader::DeviceInfo info_of(int device) {
   std::vector<gpu_loader::DeviceInfo> devices = gpu_loader::devices();
   if (device < 0 || static_cast<std::size_t>(device) >= devices.size())
@@ -42,6 +45,19 @@ void DeviceOperator::multiply(Operation operation, const double* x, double beta,
   const MatrixFacts& facts = matrix_.facts();
   multiplier->multiply<double>(1.0, {x, transpose ? facts.rows : facts.cols}, beta,
                                DenseView<double>(y, transpose ? facts.cols : facts.rows), stream);
+}
+
+void DeviceOperator::multiply_columns(Operation operation, const DenseView<const double>& x, const DenseView<double>& y,
+                                      gpu_loader::Stream stream) {
+  MultiplyDescription description = describe<double>(operation);
+  description.right_hand_sides = x.cols;
+  const std::pair key(operation != Operation::none, x.cols);
+  auto found = of_columns_.find(key);
+  if (found == of_columns_.end()) {
+    if (of_columns_.size() == most_column_multipliers) of_columns_.clear();  // waits for the device
+    found = of_columns_.emplace(key, gpu_loader::DeviceMultiplier(matrix_, description)).first;
+  }
+  found->second.multiply<double>(1.0, x, 0.0, y, stream);
 }
 
 std::string target_of_device(int device) {

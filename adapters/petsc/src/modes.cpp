@@ -12,19 +12,14 @@
 #include "errors.hpp"
 #include "exchange.hpp"
 #include "helper.hpp"
+#include "parallel.hpp"
 #include "spmvpack/container/base/text.hpp"
 #include "types.hpp"
 
 namespace spmvpack::petsc {
 namespace {
 
-enum class Mode { vector, naive, task };
 constexpr const char* mode_names[] = {"vector", "naive", "task"};
-
-struct ModeOptions {
-  Mode mode = Mode::naive;
-  PetscBool view = PETSC_FALSE;
-};
 
 /// Whether both blocks are, and multiply there.
 PetscErrorCode is_on_gpu(Mat a, bool* on_gpu) {
@@ -34,25 +29,6 @@ PetscErrorCode is_on_gpu(Mat a, bool* on_gpu) {
   *on_gpu = is_aijcusparse != PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-/// What is known of a block when something is made of it.
-struct BlockContents {
-  PetscObjectId id = 0;
-  PetscObjectState state = -1, pattern = -1;
-  bool operator==(const BlockContents&) const = default;
-};
-
-/// Composed with a parallel matrix. That there is one, and that it is up to date, all ranks know alike.
-struct ParallelState {
-  PetscObjectId owner = 0;        ///< the matrix: see State
-  PetscObjectState pattern = -1;  ///< of the whole matrix, the same on all ranks
-  ModeOptions options;
-  Exchange exchange;
-  Mat merged = nullptr;              ///< both blocks in one, of mode vector
-  BlockContents merged_contents[2];  ///< what it has been made of
-  PetscInt64 multiplies = 0;
-  double local_seconds = 0, nonlocal_seconds = 0, exchange_seconds = 0;
-};
 
 constexpr const char* parallel_state_name = "spmvpack_parallel_state";
 
@@ -147,8 +123,9 @@ PetscErrorCode find_state(Mat a, ParallelState** state) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The state; a new one if there is none, or the pattern has changed.
-PetscErrorCode state_of(Mat a, ParallelState** state) {
+}  // namespace
+
+PetscErrorCode parallel_state_of(Mat a, ParallelState** state) {
   const auto object = reinterpret_cast<PetscObject>(a);
   PetscContainer container = nullptr;
   PetscObjectState pattern = 0;
@@ -171,20 +148,7 @@ PetscErrorCode state_of(Mat a, ParallelState** state) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Calls f() in an event of -log_view, and adds up the seconds.
-template <class F>
-PetscErrorCode timed(PetscLogEvent event, Mat a, double* seconds, F&& f) {
-  PetscLogDouble start = 0, end = 0;
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(event, a, 0, 0, 0));
-  PetscCall(PetscTime(&start));
-  const PetscErrorCode error = f();
-  PetscCall(PetscTime(&end));
-  *seconds += end - start;
-  PetscCall(PetscLogEventEnd(event, a, 0, 0, 0));
-  PetscCall(error);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+namespace {
 
 /// z = block x, or block x + y: PETSc's functions check sizes of parallel vectors against the block's, so its table is
 /// called, as MATMPIAIJ does.
@@ -211,8 +175,8 @@ PetscErrorCode contents_of(Mat block, BlockContents* contents) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Makes the merged matrix, or brings it up to date. It is a matrix like the blocks: it is encoded, or stays on AIJ, by
-/// itself.
+}  // namespace
+
 PetscErrorCode update_merged(Mat a, const Mat (&blocks)[2], ParallelState& state, TakeOver* take_over) {
   BlockContents now[2];
   State* before = nullptr;
@@ -254,6 +218,8 @@ PetscErrorCode update_merged(Mat a, const Mat (&blocks)[2], ParallelState& state
   std::copy(std::begin(now), std::end(now), std::begin(state.merged_contents));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+namespace {
 
 /// Everything is exchanged first; then one matrix multiplies.
 PetscErrorCode multiply_merged(Mat a, const Mat (&blocks)[2], ParallelState& state, Vec x, Vec y, Vec z,
@@ -437,7 +403,7 @@ PetscErrorCode multiply_by_mode(Mat a, Vec x, Vec y, Vec z, TakeOver* take_over)
   PetscCall(VecGetLocalSize(x, &elements));
   PetscCheck(elements == columns, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
              "Incompatible partition of A (%" PetscInt_FMT ") and x (%" PetscInt_FMT ")", columns, elements);
-  PetscCall(state_of(a, &state));
+  PetscCall(parallel_state_of(a, &state));
   PetscCall(MatMPIAIJGetSeqAIJ(a, &blocks[0], &blocks[1], nullptr));
   ++state->multiplies;
   if (state->exchange.with_own) {

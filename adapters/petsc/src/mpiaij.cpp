@@ -2,6 +2,7 @@
 
 #include "functions.hpp"
 #include "modes.hpp"
+#include "products.hpp"
 #include "types.hpp"
 
 namespace spmvpack::petsc {
@@ -43,10 +44,8 @@ PetscErrorCode assembly_end(Mat a, MatAssemblyType type) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode take_over(Mat block) { return MatConvert(block, seq_type, MAT_INPLACE_MATRIX, &block); }
-
-PetscErrorCode parallel_mult(Mat a, Vec x, Vec y) { return multiply_by_mode(a, x, nullptr, y, take_over); }
-PetscErrorCode parallel_mult_add(Mat a, Vec x, Vec y, Vec z) { return multiply_by_mode(a, x, y, z, take_over); }
+PetscErrorCode parallel_mult(Mat a, Vec x, Vec y) { return multiply_by_mode(a, x, nullptr, y, take_over_host); }
+PetscErrorCode parallel_mult_add(Mat a, Vec x, Vec y, Vec z) { return multiply_by_mode(a, x, y, z, take_over_host); }
 
 constexpr ParallelFunctions parallel_functions{assembly_end, nullptr, parallel_mult, parallel_mult_add};
 
@@ -69,6 +68,7 @@ PetscErrorCode convert_to_mpiaij(Mat a, MatType /*type*/, MatReuse reuse, Mat* c
     PetscCall(set_functions(b, functions_of_mpiaij));
     PetscCall(remove_exchange(b));
     PetscCall(remove_conversions(b, MATMPIAIJ, mpi_type));
+    PetscCall(remove_mpi_products(b));
     PetscCall(PetscObjectChangeTypeName(reinterpret_cast<PetscObject>(b), MATMPIAIJ));
   }
   *converted = b;
@@ -91,6 +91,7 @@ PetscErrorCode convert_to_mpi(Mat a, MatType /*type*/, MatReuse reuse, Mat* conv
     PetscCall(set_functions(b, parallel_functions));
     PetscCall(PetscObjectChangeTypeName(object, mpi_type));
     PetscCall(compose_conversions(b, MATMPIAIJ, mpi_type, convert_to_mpiaij, convert_to_mpi));
+    PetscCall(compose_mpi_products(b));
   }
   PetscCall(agree(b, prepare(b)));
   *converted = b;

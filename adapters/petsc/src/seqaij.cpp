@@ -5,6 +5,7 @@
 
 #include "errors.hpp"
 #include "functions.hpp"
+#include "products.hpp"
 
 namespace spmvpack::petsc {
 
@@ -43,6 +44,7 @@ PetscErrorCode attach(Mat a, const Functions& aij) {
     PetscCall(PetscObjectComposeFunction(object, retrieve_name, retrieve_values));
   }
   PetscCall(compose_conversions(a, MATSEQAIJ, seq_type, convert_to_seqaij, convert_to_seq));
+  PetscCall(compose_seq_products(a));
   PetscCall(set_functions(a, ours));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -59,6 +61,7 @@ PetscErrorCode detach(Mat a, const Functions& aij) {
     PetscCall(PetscObjectComposeFunction(object, aij_retrieve_name, nullptr));
   }
   PetscCall(remove_conversions(a, MATSEQAIJ, seq_type));
+  PetscCall(remove_seq_products(a));
   PetscCall(remove_state(a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -186,6 +189,8 @@ PetscErrorCode convert_to_seq(Mat a, MatType /*type*/, MatReuse reuse, Mat* conv
   *converted = b;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode take_over_host(Mat a) { return MatConvert(a, seq_type, MAT_INPLACE_MATRIX, &a); }
 
 PetscErrorCode host_state_of(Mat a, State** state) {
   PetscBool is_ours = PETSC_FALSE;

@@ -236,7 +236,7 @@ PetscErrorCode update(Mat a, State& state) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode find_multiplier(Mat a, State& state, bool transpose, Multiplier* multiplier) {
+PetscErrorCode find_multiplier(Mat a, State& state, bool transpose, Multiplier* multiplier, PetscInt columns) {
   PetscFunctionBegin;
   *multiplier = {};
   PetscCall(update(a, state));
@@ -244,7 +244,10 @@ PetscErrorCode find_multiplier(Mat a, State& state, bool transpose, Multiplier* 
     PetscFunctionReturn(PETSC_SUCCESS);
   Operator* op = transpose && !state.transpose_is_a ? &state.transpose : &state.a;
   if (!op->decided) {
-    if (op->multiplies_of_aij++ < state.options.after) PetscFunctionReturn(PETSC_SUCCESS);
+    if (op->multiplies_of_aij < state.options.after) {
+      op->multiplies_of_aij += columns;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
     if (transpose) {
       PetscCall(with_csr(a, state, [&](const CsrView& csr) {
         state.transpose_is_a = symmetry_of(csr, state.options.encoding.threads) != Symmetry::general;

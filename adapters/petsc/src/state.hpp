@@ -111,8 +111,9 @@ struct Multiplier {
   Operation operation = Operation::none;
   Operator* of = nullptr;  ///< whose matrix it is
 };
-/// Finds it, and encodes if it is time to. What fails to be encoded stays on AIJ, and a line on stderr says why.
-PetscErrorCode find_multiplier(Mat a, State& state, bool transpose, Multiplier* multiplier);
+/// Finds it, and encodes if it is time to. What fails to be encoded stays on AIJ, and a line on stderr says why. A
+/// product with k columns counts as k multiplies.
+PetscErrorCode find_multiplier(Mat a, State& state, bool transpose, Multiplier* multiplier, PetscInt columns = 1);
 
 /// "csell, 1,234 bytes (20.3 % of AIJ's 6,170), ..." of A, and of A^T if it was multiplied with; lines end with \n.
 std::string description_of(const State& state);

@@ -24,6 +24,8 @@ PetscErrorCode create_mpi(Mat a);
 PetscErrorCode register_gpu_types();
 /// Registers both again, so that MatLoad() also takes containers (load.cpp).
 PetscErrorCode register_types_that_load();
+/// Gives a MATSEQAIJ our multiply, in place.
+PetscErrorCode take_over_host(Mat a);
 /// A converter as MatSeqAIJRegister() and MatConvert() take it: from any type that begins with seqaij.
 PetscErrorCode convert_to_seq(Mat a, MatType type, MatReuse reuse, Mat* converted);
 /// The same for types that begin with mpiaij.
