@@ -50,10 +50,10 @@ void each_copied(const DenseView<T>& columns, const PartRows& rows, std::remove_
 
 /// Neighbouring columns of X or Y: where they lie, or copies of them.
 template <class T>
-class Columns {
+class ColumnCopies {
  public:
   /// Of `all`, up to `most` at a time. `by_rows`: they are to lie side by side; else each column is to be contiguous.
-  Columns(const DenseView<T>& all, std::uint64_t most, bool by_rows, int threads)
+  ColumnCopies(const DenseView<T>& all, std::uint64_t most, bool by_rows, int threads)
       : all_(all), by_rows_(by_rows), threads_(threads) {
     const bool fits = by_rows ? all.col_stride == 1 : all.has_contiguous_columns();
     if (!fits) copies_ = Array<std::remove_const_t<T>>(checked_mul(all.rows, most, "elements of columns"));

@@ -103,8 +103,8 @@ void HostMatrix::multiply_real(const Operand& operand, T alpha, const DenseView<
   });
   by_rows = by_rows && worth_copies(x, y, nnz);
   const std::uint64_t most = std::min<std::uint64_t>(by_rows ? most_columns : 1, y.cols);
-  Columns<const T> of_x(x, alpha == 0 ? 0 : most, by_rows, threads);
-  Columns<T> of_y(y, most, by_rows, threads);
+  ColumnCopies<const T> of_x(x, alpha == 0 ? 0 : most, by_rows, threads);
+  ColumnCopies<T> of_y(y, most, by_rows, threads);
   each_column_block(y.cols, std::max<std::uint64_t>(most, 1), [&](std::uint64_t first, std::uint64_t count) {
     const DenseView<T> to = of_y.take(first, count, beta != 0);
     if (!scales && beta != 1) scale(beta, to, threads);

@@ -301,18 +301,25 @@ void multiply_columns(const DevicePart& part, const MultiplyCall& call) {
   dispatch_types(info.value_type, call.description.vectors, [&]<class A, class V>(A, V) {
     dispatch_constant<1, 2, 3, 4>(static_cast<int>(info.params[param_block]), [&](auto block) {
       constexpr int b = block();
-      constexpr bool raw = source == Source::raw;
+      constexpr bool raw = source == Source::raw, few = source == Source::step || source == Source::single;
       const bool patterns = info.params[param_patterns_only] != 0;
-      // A lane of two pieces does half of the work beside its products; with one, few columns have more threads.
-      const bool two = call.columns.count > 2 * piece_columns<V>;
+      // A lane of two pieces does half of the work beside its products; with one, there are more threads. From 9
+      // columns of f64 on, two take 0.75 to 0.99 times as long; 8 take 0.96 to 1.6 times (H200).
+      const bool two = call.columns.count > 4 * piece_columns<V>;
       if constexpr (b > 1) {
         constexpr unsigned blocks = b == 4 ? 2 : raw ? 4 : 3;
         launch_columns<ColumnsKernel<source, b, false, 1, 1, blocks, 1>, A, V>(part, call);
+      } else if (two) {
+        if (patterns) return launch_columns<ColumnsKernel<source, b, true, 2, 1, 3, 2>, A, V>(part, call);
+        launch_columns<ColumnsKernel<source, b, false, 2, 1, 3, 2>, A, V>(part, call);
       } else if (!patterns) {
-        if (two) return launch_columns<ColumnsKernel<source, b, false, 2, 1, 3, 2>, A, V>(part, call);
         launch_columns<ColumnsKernel<source, b, false, 2, 2, 4, 1>, A, V>(part, call);
       } else {
-        if (two) return launch_columns<ColumnsKernel<source, b, true, 2, 1, 3, 2>, A, V>(part, call);
+        // Four rows share more of X; with fewer columns, there would be few threads.
+        if constexpr (few) {
+          if (call.columns.count > 2 * piece_columns<V>)
+            return launch_columns<ColumnsKernel<source, b, true, 4, 1, 4, 1>, A, V>(part, call);
+        }
         launch_columns<ColumnsKernel<source, b, true, 2, raw ? 2 : 1, 4, 1>, A, V>(part, call);
       }
     });
