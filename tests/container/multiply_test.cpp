@@ -7,6 +7,7 @@
 #include <complex>
 #include <limits>
 #include <random>
+#include <set>
 #include <tuple>
 #include <vector>
 
