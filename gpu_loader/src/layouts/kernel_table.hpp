@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "spmvpack/gpu_loader/kernels.hpp"
+#include "spmvpack/launch_rules/columns.hpp"
 
 // Every layout that a GPU multiplies with: the only list of them. Each defines tables::NAME, and with CUDA
 // layouts::NAME (layout.hpp).
@@ -35,10 +36,10 @@ inline std::uint64_t no_workspace(const PartInfo& /*part*/, std::size_t /*kernel
   return 0;
 }
 
-/// Columns that kernels take at once: a row of X has two lines of the first-level cache, in FP64.
-inline constexpr std::uint64_t most_row_major_columns = 32;
 /// The row_major_columns of layouts that have kernels for them, whatever the part.
-inline std::uint64_t many_columns(const PartInfo& /*part*/, std::size_t /*kernel*/) { return most_row_major_columns; }
+inline std::uint64_t many_columns(const PartInfo& /*part*/, std::size_t /*kernel*/) {
+  return launch_rules::columns::most;
+}
 
 namespace tables {
 #define SPMVPACK_DECLARE(name) extern const KernelTable name;

@@ -15,11 +15,9 @@ using namespace spmvpack::layouts::bitflag;
 
 constexpr std::array kernels{KernelInfo{.name = "bitflag/tiles", .layout = "bitflag"}};
 
-/// Their lanes' sums have to fit the shared memory of every device, with tiles of any size. Segments, of which every
-/// column would need a copy of its own, are multiplied by one.
+/// Segments, of which every column would need a copy of its own, are multiplied by one.
 std::uint64_t row_major(const PartInfo& part, std::size_t /*kernel*/) {
-  constexpr std::uint64_t most = 16;
-  return segments_of(part) > 1 ? 0 : most;
+  return segments_of(part) > 1 ? 0 : launch_rules::columns::of_bitflag;
 }
 
 /// Of one column: the hot elements of x or the sums of segments, and two sums for each tile if tiles share rows. Of

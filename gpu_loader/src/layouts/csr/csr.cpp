@@ -37,8 +37,7 @@ std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vect
 }
 
 std::uint64_t row_major(const PartInfo& /*part*/, std::size_t kernel) {
-  if (kernel == ipcsr) return ipcsr_columns;
-  return kernel == vector || kernel == vector32 || kernel == scalar ? most_row_major_columns : 0;
+  return launch_rules::columns::of_csr(static_cast<launch_rules::csr::Kernel>(kernel));
 }
 
 std::size_t default_of(const PartInfo& part) {

@@ -65,9 +65,8 @@ void multiply_pcsr(const PartView& part, const MultiplyCall& call);
 void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const MultiplyCall& call);
 /// The same by several columns, neighbours in each row of X.
 void multiply_rows_by_columns(const PartView& part, const MultiplyCall& call, std::uint32_t lanes);
-/// Of at most ipcsr_columns, whose sums are in shared memory.
+/// Of at most launch_rules::columns::of_ipcsr.
 void multiply_blocks_by_columns(const PartView& part, const RowBlocksOnDevice& blocks, const MultiplyCall& call);
-inline constexpr std::uint64_t ipcsr_columns = 16;
 void multiply_merge(const PartView& part, const ChunkEndsOnDevice& ends, const MultiplyCall& call);
 void multiply_long(const PartView& part, const MultiplyCall& call);
 

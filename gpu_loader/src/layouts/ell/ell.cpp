@@ -16,7 +16,7 @@ constexpr std::array kernels{
 
 /// `padded` multiplies what padding it reads, which is what it is for: by one column.
 std::uint64_t row_major(const PartInfo& /*part*/, std::size_t kernel) {
-  return kernel == layouts::ell_kernels::padded ? 0 : most_row_major_columns;
+  return kernel == layouts::ell_kernels::padded ? 0 : launch_rules::columns::most;
 }
 
 }  // namespace

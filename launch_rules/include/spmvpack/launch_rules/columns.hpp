@@ -1,0 +1,23 @@
+#pragma once
+// How many columns of X a GPU's kernels take at once, where these are neighbours in each row of X.
+
+#include <cstdint>
+
+#include "spmvpack/launch_rules/csr.hpp"
+
+namespace spmvpack::launch_rules::columns {
+
+/// A row of X has two lines of the first-level cache, in FP64.
+inline constexpr std::uint64_t most = 32;
+/// Lanes' sums have to fit the shared memory of every device, with tiles of any size.
+inline constexpr std::uint64_t of_bitflag = 16;
+/// Sums of a block are in shared memory.
+inline constexpr std::uint64_t of_ipcsr = 16;
+
+/// 1: it goes column by column.
+constexpr std::uint64_t of_csr(csr::Kernel kernel) {
+  if (kernel == csr::ipcsr) return of_ipcsr;
+  return kernel == csr::vector || kernel == csr::vector32 || kernel == csr::scalar ? most : 1;
+}
+
+}  // namespace spmvpack::launch_rules::columns
