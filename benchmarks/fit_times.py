@@ -399,8 +399,14 @@ def of_name_only(unit):
     return unit.partition(".")[0] in BY_NAME_ONLY or unit in OF_VARIANTS
 
 
+def of_columns(unit):
+    """Work of the columns of X but the first, of which times_MACHINE.json has none: its prices are kept."""
+    return unit.startswith("columns.") or unit.endswith(".column_entries")
+
+
 def by_name_only(prices):
-    return {unit: price for unit, price in prices.items() if of_name_only(unit)}
+    """And what no multiply of times_MACHINE.json does."""
+    return {unit: price for unit, price in prices.items() if of_name_only(unit) or of_columns(unit)}
 
 
 def chosen_from(times):

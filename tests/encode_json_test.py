@@ -33,6 +33,9 @@ with tempfile.TemporaryDirectory() as directory:
     spent = chosen["seconds"]["plan"] + chosen["seconds"]["write"]
     saved = multiply["csr_seconds"] - multiply["seconds"]
     assert abs(multiply["pays_after"] * saved - spent) <= saved * 1.001, chosen
+    assert "columns" not in chosen
+    eight = encode("--columns", "8")
+    assert eight["columns"] == 8 and multiply["seconds"] < eight["multiply"]["seconds"] < 8 * multiply["seconds"], eight
     assert encode("--target", "h100")["target"] == "h100"
     forced = encode("--layout", "csr")
     assert forced["multiply"] is None and forced["plan"]["reason"] == "" and forced["plan"]["layout"] == "csr"

@@ -170,6 +170,8 @@ with tempfile.TemporaryDirectory() as DIRECTORY:
         path = os.path.join(DIRECTORY, f"random{n}.mtx")
         scipy.io.mmwrite(path, random, precision=17)
         check_matrix(path)
+        if n == 2:
+            check_matrix(path, "--value-type", "f64", "--columns", "8")
         check_matrix(path, "--value-type", "f32", *(("--optimize", "bytes", "--target", "host") if n % 2 else ()))
 
     banner = b"%%MatrixMarket matrix coordinate "

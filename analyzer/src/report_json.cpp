@@ -112,19 +112,21 @@ Json time_model_json(const Report& report) {
   Json prices = Json::object();
   const encoder::Profile& profile = encoder::profile_of(report.aim);
   for (const std::string_view unit : encoder::units()) prices[std::string(unit)] = profile.price(unit);
-  return {{"optimize", report.aim.optimize == encoder::Objective::time ? "time" : "bytes"},
-          {"target", report.aim.target == encoder::Target::gpu ? "gpu" : "host"},
-          {"profile", profile.id},
-          {"machine", profile.machine},
-          {"x_caches",
-           {{"device_bytes", profile.x_caches.device_bytes},
-            {"block_bytes", profile.x_caches.block_bytes},
-            {"chunk_bytes", profile.x_caches.chunk_bytes}}},
-          {"x_sectors_from_memory", report.x_sectors.from_memory},
-          {"x_sectors_from_l2", report.x_sectors.from_l2},
-          {"x_sectors_of_chunks", report.x_sectors.of_chunks},
-          {"x_sectors_of_warps", report.x_sectors.of_warps},
-          {"picoseconds", std::move(prices)}};
+  Json json{{"optimize", report.aim.optimize == encoder::Objective::time ? "time" : "bytes"},
+            {"target", report.aim.target == encoder::Target::gpu ? "gpu" : "host"},
+            {"profile", profile.id},
+            {"machine", profile.machine},
+            {"x_caches",
+             {{"device_bytes", profile.x_caches.device_bytes},
+              {"block_bytes", profile.x_caches.block_bytes},
+              {"chunk_bytes", profile.x_caches.chunk_bytes}}},
+            {"x_sectors_from_memory", report.x_sectors.from_memory},
+            {"x_sectors_from_l2", report.x_sectors.from_l2},
+            {"x_sectors_of_chunks", report.x_sectors.of_chunks},
+            {"x_sectors_of_warps", report.x_sectors.of_warps},
+            {"picoseconds", std::move(prices)}};
+  if (report.aim.columns != 1) json["columns"] = report.aim.columns;
+  return json;
 }
 
 Json transpose_json(const TransposeCost& cost) {

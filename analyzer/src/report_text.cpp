@@ -87,7 +87,8 @@ std::string sparing_text(const Report& report) {
     return fmt::format("The smallest that auto takes, {}, has {} of csr's bytes.\n", smallest->name,
                        percent_text(smallest->bytes_of_csr));
   std::string text;
-  if (report.aim.target == encoder::Target::gpu && 2 * report.balance.multiply_seconds < csr->predicted_seconds)
+  if (report.aim.target == encoder::Target::gpu && report.aim.columns == 1 &&
+      2 * report.balance.multiply_seconds < csr->predicted_seconds)
     text = fmt::format(
         "A small matrix for a GPU: moving the bytes of csr takes {} of its {}.\n"
         "The rest is starting threads and waiting, which fewer bytes do not shorten.\n",
@@ -156,6 +157,7 @@ std::string layouts_text(const Report& report, Detail detail) {
   std::string text = table(rows, 1);
   text += fmt::format("  bytes: of the matrix, all read by each multiply; time: predicted, {}\n",
                       encoder::profile_of(report.aim).machine);
+  if (report.aim.columns != 1) text += fmt::format("  a multiply is of {} columns of X at once\n", report.aim.columns);
   if (any_too_large)
     text +=
         fmt::format("  * too large: over {} times the bytes of csr; encode needs --force-size\n", encoder::max_growth);
@@ -181,7 +183,7 @@ std::string transpose_text(const Report& report) {
 }
 
 /// What a multiply without compression would take; empty without nonzeros.
-std::string balance_text(const Balance& b) {
+std::string balance_text(const Balance& b, std::uint64_t columns) {
   if (!b.alpha) return "";
   const auto short_number = [](double number) {
     return number >= 999'999.5 ? fmt::format("{:.1e}", number)
@@ -200,7 +202,8 @@ std::string balance_text(const Balance& b) {
       {"", ratio >= 0.1 ? "multiply: keep vectors on the GPU from one multiply to the next;" : "multiply;"},
       {"", *b.dominated_below > 0 ? fmt::format("copies take longer up to {} nonzeros per row,", few) : "copies take"},
       {"", fmt::format("less than 10 % from {} {}", many, *b.dominated_below > 0 ? "on" : "nonzeros per row on")}};
-  return "\nOn a GPU without compression (docs/LAYOUTS.md, \"Code balance\")\n" + table(rows, 2);
+  return fmt::format("\nOn a GPU without compression{} (docs/LAYOUTS.md, \"Code balance\")\n{}",
+                     columns == 1 ? "" : ", for one column", table(rows, 2));
 }
 
 /// The bounds of the paper's model; empty without nonzeros.
@@ -405,10 +408,11 @@ std::string to_text(const Report& report, Detail detail) {
   const MatrixFacts& f = report.facts;
   std::string name = escape(report.name, longest_name);
   if (!name.empty()) name += '\n';
-  std::string text = fmt::format("{}{} x {}, {}, {} ({}, {})\n\n{}\n{}{}{}\n{}", name, grouped(f.rows), grouped(f.cols),
-                                 counted(f.nnz, "nonzero"), to_string(f.value_type), to_string(f.field),
-                                 to_string(f.symmetry), recommendation_text(report), layouts_text(report, detail),
-                                 transpose_text(report), balance_text(report.balance), structure_text(report));
+  std::string text =
+      fmt::format("{}{} x {}, {}, {} ({}, {})\n\n{}\n{}{}{}\n{}", name, grouped(f.rows), grouped(f.cols),
+                  counted(f.nnz, "nonzero"), to_string(f.value_type), to_string(f.field), to_string(f.symmetry),
+                  recommendation_text(report), layouts_text(report, detail), transpose_text(report),
+                  balance_text(report.balance, report.aim.columns), structure_text(report));
   if (detail == Detail::summary) return text;
   return text + fmt::format("\n{}{}{}{}\n{}\n{}", row_lengths_text(report.structure),
                             relative_lengths_text(report.structure), bounds_text(report.balance), parts_text(report),

@@ -5,11 +5,13 @@
 
 namespace spmvpack::encoder {
 
-/// Bytes that are moved, gathers of x, passes over y, and what values in double precision take besides.
+/// Bytes that are moved, vectors of further columns, gathers of x, passes over y, and what values in double precision
+/// take besides.
 enum class CommonWork : std::uint8_t {
   bytes,
   bytes_fetched,
   bytes_from_memory,
+  columns_vector_bytes,
   doubles_entries,
   doubles_multiplies,
   x_copies,
@@ -22,6 +24,7 @@ enum class CommonWork : std::uint8_t {
 inline constexpr std::array common_units{Unit{"bytes", On::all, Growth::grows, 0},
                                          Unit{"bytes.fetched", On::all, Growth::grows, 0},
                                          Unit{"bytes.from_memory", On::host, Growth::grows, 2},
+                                         Unit{"columns.vector_bytes", On::gpu, Growth::grows, 2},
                                          Unit{"doubles.entries", On::gpu, Growth::grows, 2},
                                          Unit{"doubles.multiplies", On::gpu, Growth::fixed, 2},
                                          Unit{"x.copies", On::gpu, Growth::fixed, 2},

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "columns.hpp"
 #include "common_work.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 
@@ -15,6 +16,14 @@ double seconds_of(const Variant& variant, const Aim& aim) {
 }
 
 }  // namespace
+
+Variant for_columns(Variant one, const ColumnsWork& columns, const Aim& aim) {
+  if (aim.columns == 1) return one;
+  const ColumnPasses passes = passes_of(columns.at_once, aim);
+  repeat(one.work, passes, columns.each);
+  one.work.emplace_back(CommonWork::bytes, (passes.passes - 1) * one.device_bytes);
+  return one;
+}
 
 double cost_of(const Variant& variant, const Aim& aim) {
   return aim.optimize == Objective::bytes ? static_cast<double>(variant.device_bytes) : seconds_of(variant, aim);

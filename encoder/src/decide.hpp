@@ -17,6 +17,9 @@ struct Variant {
   std::vector<Counter> work = {};
 };
 
+/// A way that takes one column, for all of the aim's.
+Variant for_columns(Variant one, const ColumnsWork& columns, const Aim& aim);
+
 /// What is minimised: the device bytes, or the seconds that the aim's profile predicts.
 double cost_of(const Variant& variant, const Aim& aim);
 

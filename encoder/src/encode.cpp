@@ -21,6 +21,7 @@ std::string options_text(const EncodeRequest& request, ValueType type) {
   if (request.aim.optimize == Objective::bytes) text += " --optimize bytes";
   if (const std::string_view target = target_name(request.aim); target != "gpu")
     text += fmt::format(" --target {}", target);
+  if (request.aim.columns != 1) text += fmt::format(" --columns {}", request.aim.columns);
   if (request.tuner) text += request.aim.target == Target::host ? " --tune host" : " --tune gpu";
   if (request.transpose) text += " --transpose";
   text += fmt::format(" --value-type {}", to_string(type));

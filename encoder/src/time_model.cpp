@@ -10,6 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "columns.hpp"
 #include "common_work.hpp"
 #include "layouts/amb/amb_work.hpp"
 #include "layouts/bitflag/bitflag_work.hpp"
@@ -260,7 +261,26 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
   return work;
 }
 
-std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSectors& x) {
+std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSectors& x, const Aim& aim) {
+  std::vector<Counter> work = work_of(plan, rows, x);
+  // All parts take the same columns, as many at once as each of them can.
+  std::uint64_t at_once = plan.parts.empty() ? 1 : most_columns, vector_elements = 0, y_passes = 1;
+  std::vector<Counter> each;
+  for (const PartPlan& part : plan.parts) {
+    at_once = std::min(at_once, part.columns.at_once);
+    for (const Counter& c : part.columns.each) add(each, c.name, c.value);
+    vector_elements += part.info.cols.count + y_passes * part.info.rows.count;
+    y_passes = 2;
+  }
+  const ColumnPasses columns = passes_of(at_once, aim);
+  if (columns.further != 0)
+    add(each, std::string(name_of(CommonWork::columns_vector_bytes)),
+        vector_elements * size_of(plan.parts[0].info.value_type));
+  if (aim.columns != 1) repeat(work, columns, each);
+  return work;
+}
+
+std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSectors& x, const Aim& aim) {
   const std::uint64_t y_bytes = survey.filled_rows * size_of(survey.a.value_type());
   std::vector<Counter> work{{CommonWork::bytes, least.device_bytes + sector_bytes * x.from_memory + y_bytes},
                             {CommonWork::x_sectors, least.near ? 0 : std::min(x.from_l2, x.of_chunks)},
@@ -269,6 +289,7 @@ std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSe
   work.insert(work.end(), least.work.begin(), least.work.end());
   add_first(work);
   add_doubles(work, survey.a.value_type(), survey.a.nnz());
+  if (aim.columns != 1) repeat(work, passes_of(least.columns.at_once, aim), least.columns.each);
   return work;
 }
 

@@ -23,6 +23,9 @@ void check_request(const EncodeRequest& request) {
   if (request.aim.optimize == Objective::bytes)
     throw Error(errc::usage, "tuning is for the least time, not for the fewest bytes", {},
                 "omit one of them: bytes need no measuring");
+  if (request.aim.columns != 1)
+    throw Error(errc::usage, fmt::format("tuning measures multiplies of one column, not of {}", request.aim.columns),
+                {}, "omit one of them");
 }
 
 MultiplyTimes measure(const Tuner& tuner, const ContainerSource& source, const EncodeRequest& request, double seconds) {

@@ -77,7 +77,7 @@ std::optional<Plan> plan_without_fill(const Strategy& strategy, const Plan& plan
 }
 
 PricedPlan price(Plan plan, std::uint64_t rows, const XSectors& x, const Aim& aim) {
-  std::vector<Counter> work = work_of(plan, rows, x);
+  std::vector<Counter> work = work_of(plan, rows, x, aim);
   const double seconds = predicted_seconds(work, profile_of(aim));
   return {std::move(plan), std::move(work), seconds};
 }

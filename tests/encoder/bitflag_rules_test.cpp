@@ -79,6 +79,12 @@ TEST_CASE("segments are for long rows of many entries") {
   Device eager = device;
   eager.small_entries = 0;
   CHECK(usual_segments({.rows = 0, .cols = 38400, .entries = 0, .sums_of_few = 0}, eager) == 1);
+  // For a GPU's kernels of several columns there are none.
+  const PartFacts part{.rows = 500, .cols = 40'000, .entries = 4'000'000, .sums_of_few = 3500};
+  CHECK(usual_segments(part, Aim{}, device) > 1);
+  CHECK(usual_segments(part, Aim{.columns = 2}, device) == 1);
+  CHECK(usual_segments(part, Aim{.target = Target::host, .columns = 2}, device) > 1);
+  CHECK(usual_segments(part, Aim{.optimize = Objective::bytes, .columns = 2}, device) > 1);
   CHECK(can_have_segments({.rows = 10, .cols = 100, .entries = 50}, 4));
   CHECK_FALSE(can_have_segments({.rows = 10, .cols = 3, .entries = 50}, 4));
   CHECK_FALSE(can_have_segments({.rows = 10, .cols = 5, .entries = 50}, 4));  // of two columns: the last has none

@@ -10,6 +10,7 @@
 #include "spmvpack/encoder/weigh.hpp"
 #include "spmvpack/generators/kinds.hpp"
 #include "spmvpack/generators/matrix_build.hpp"
+#include "spmvpack/launch_rules/columns.hpp"
 
 namespace spmvpack::test {
 namespace {
@@ -67,6 +68,7 @@ constexpr NamedChoice choices[]{
 /// Where csell has its values, which the aim's profile decides, too.
 struct NamedValues {
   const char *matrix, *target, *values;  ///< values: the source, as csell.values has it
+  std::uint64_t columns = 1;             ///< of X
 };
 constexpr NamedValues values_chosen[]{
     {"hpcg --grid 48x48x48 --coefficients random", "gpu", "raw"},
@@ -74,7 +76,8 @@ constexpr NamedValues values_chosen[]{
     {"hpcg --grid 48x48x48 --coefficients random", "host", "raw"},
     {"elasticity --grid 12x12x12 --materials random --mesh jittered", "gpu", "mirror"},
     {"elasticity --grid 12x12x12 --materials random --mesh jittered", "host", "raw"},
-    {"convection-diffusion --grid 30x30x30 --coefficients random", "h100", "raw"},  // without mirrors
+    {"elasticity --grid 12x12x12 --materials random --mesh jittered", "gpu", "raw", 8},  // mirrors take one
+    {"convection-diffusion --grid 30x30x30 --coefficients random", "h100", "raw"},       // without mirrors
     {"hpcg --grid 30x30x30", "h100", "step"},
 };
 
@@ -116,11 +119,11 @@ TEST_CASE("auto's choices of named matrices, and what decides each") {
 TEST_CASE(
     "csell has values where the aim's profile predicts the least time, and the fewest bytes whatever the profile") {
   for (const NamedValues& choice : values_chosen) {
-    INFO(choice.matrix << ", " << choice.target);
+    INFO(choice.matrix << ", " << choice.target << ", " << choice.columns);
     auto [kind, options] = generators::parse_kind(choice.matrix);
     const SourceMatrix source = generators::build_generated(*kind.make(options), {}, {}, {});
     const auto planned = [&](encoder::Objective optimize) {
-      encoder::Aim aim{.optimize = optimize};
+      encoder::Aim aim{.optimize = optimize, .columns = choice.columns};
       encoder::set_target(aim, choice.target);
       return encoder::find_strategy("csell").plan(source.matrix, {.aim = aim});
     };
@@ -132,6 +135,86 @@ TEST_CASE(
     encoder::set_target(other, "h100");
     CHECK(encoder::find_strategy("csell").plan(source.matrix, {.aim = other}).device_bytes() == small.device_bytes());
   }
+}
+
+TEST_CASE("of several columns auto takes nothing that goes column by column") {
+  for (const char* const matrix :
+       {"elasticity --grid 12x12x12 --materials random --mesh jittered", "circuit --rows 100000",
+        "lp --rows 500 --cols 40000 --per-row 400", "convection-diffusion --grid 48x48x58 --coefficients random"}) {
+    INFO(matrix);
+    auto [kind, options] = generators::parse_kind(matrix);
+    const SourceMatrix source = generators::build_generated(*kind.make(options), {}, {}, {});
+    const encoder::Plan plan = encoder::find_strategy("auto").plan(source.matrix, {.aim = {.columns = 8}});
+    for (const encoder::PartPlan& part : plan.parts) CHECK(part.columns.at_once >= 16);
+  }
+}
+
+TEST_CASE("several columns take as many times one, but where kernels take them at once") {
+  const auto generated = [](const char* matrix) {
+    auto [kind, options] = generators::parse_kind(matrix);
+    return generators::build_generated(*kind.make(options), {}, {}, {}).matrix;
+  };
+  const CsrMatrix a = generated("random --rows 3000 --per-row 7");
+  const encoder::XSectors x = encoder::x_sectors(a);
+  const auto planned = [&](const std::string& layout) { return encoder::find_strategy(layout).plan(a, {}); };
+  const auto work = [&](const encoder::Plan& plan, std::uint64_t columns,
+                        encoder::Target target = encoder::Target::gpu) {
+    return encoder::work_of(plan, a.rows, x, {.target = target, .columns = columns});
+  };
+  const auto equal = [](const std::vector<Counter>& one, const std::vector<Counter>& other, std::uint64_t times) {
+    return std::equal(one.begin(), one.end(), other.begin(), other.end(), [&](const Counter& c, const Counter& d) {
+      return c.name == d.name && c.value * times == d.value;
+    });
+  };
+  for (const char* const layout :
+       {"csr", "csell", "bitflag", "ell", "ellpack_r", "sell", "pjds", "coo", "ccoo", "amb", "dia", "sjds", "hyb"}) {
+    INFO(layout);
+    const encoder::Plan plan = planned(layout);
+    const std::vector<Counter> one = encoder::work_of(plan, a.rows, x);
+    CHECK(equal(one, work(plan, 1), 1));
+    CHECK(equal(one, work(plan, 8, encoder::Target::host), 8));
+    const std::string name = layout;
+    const bool alone = name == "coo" || name == "ccoo" || name == "amb" || name == "dia" || name == "sjds" ||
+                       name == "hyb";  // a part of which is coo
+    CHECK(equal(one, work(plan, 8), 8) == alone);
+    if (alone) continue;
+    // Up to 16 or 32 of them in a pass, in which a further one costs its entries and vectors alone.
+    std::vector<Counter> eight = work(plan, 8);
+    const Counter vectors = eight.back(), entries = eight.at(eight.size() - 2);
+    eight.resize(one.size());
+    CHECK(equal(one, eight, 1));
+    CHECK(vectors.name == "columns.vector_bytes");
+    CHECK(vectors.value == 7 * (a.rows + a.cols) * sizeof(double));
+    CHECK(entries.name == (name == "ellpack_r" ? "ell" : name) + ".column_entries");
+    CHECK(entries.value == 7 * a.nnz());
+    const auto csr_kernel = launch_rules::csr::default_kernel(a.rows, a.view().longest_row(), a.nnz());
+    const std::uint64_t at_once = plan.parts[0].columns.at_once, passes = (40 + at_once - 1) / at_once;
+    CHECK(at_once == (name == "bitflag" ? 16 : name == "csr" ? launch_rules::columns::of_csr(csr_kernel) : 32));
+    std::vector<Counter> forty = work(plan, 40);
+    CHECK(forty.back().value == (40 - passes) * (a.rows + a.cols) * sizeof(double));
+    forty.resize(one.size());
+    CHECK(equal(one, forty, passes));
+  }
+  const encoder::Plan merge = encoder::find_strategy("csr").plan(generated("arrow --rows 20000"), {});
+  CHECK(merge.parts[0].columns.at_once == 1);
+  for (const std::uint64_t columns : {std::uint64_t{0}, encoder::most_columns + 1})
+    CHECK_THROWS_WITH(work(planned("csr"), columns), Catch::Contains("give 1 to 1024"));
+  const encoder::Plan none = encoder::find_strategy("csell").plan(allocate_csr(0, 0, 0, ValueType::f64), {});
+  CHECK(encoder::predicted_seconds(encoder::work_of(none, 0, {}, {.columns = 8}), encoder::Target::gpu) < 1e-3);
+}
+
+TEST_CASE("a further column of a grid takes about what it was measured to take, in proportion to rows") {
+  // (8 columns less one) / 7 of 4,096,000 rows of seven entries with raw values: 40.1 us (one H200).
+  constexpr double measured_rows = 4'096'000;
+  auto [kind, options] = generators::parse_kind("convection-diffusion --grid 30x30x30 --coefficients random");
+  const SourceMatrix source = generators::build_generated(*kind.make(options), {}, {}, {});
+  const CsrView a = source.matrix;
+  const encoder::Plan plan = encoder::find_strategy("csell").plan(a, {.settings = {{"csell.values", "raw"}}});
+  const auto time = [&](std::uint64_t columns) {
+    return encoder::predicted_seconds(encoder::work_of(plan, a.rows(), {}, {.columns = columns}), encoder::Target::gpu);
+  };
+  const double further = (time(8) - time(1)) / 7 * measured_rows / static_cast<double>(a.rows());
+  CHECK(further == Approx(40.1e-6).epsilon(0.25));
 }
 
 TEST_CASE("of a hypersparse matrix auto takes coordinates, and plans take memory for entries alone") {

@@ -254,6 +254,24 @@ TEST_CASE("the work of a way follows from its counts") {
   CHECK(work_of(small, smaller)[1].name == "csell.patterns");
 }
 
+TEST_CASE("of several columns a further one is less work where values or rows of X are shared, and mirrors take one") {
+  const auto entries = [](const WayFacts& f) {
+    const ColumnsWork columns = columns_of(f);
+    return columns.at_once == 1 ? 0 : columns.each.at(0).value;
+  };
+  WayFacts f = patterns(1);
+  CHECK(entries(f) == f.entries);
+  f.source = Source::table;
+  CHECK(entries(f) == f.entries);
+  f.source = Source::step;
+  CHECK(entries(f) == f.entries / 2);
+  f.source = Source::single;
+  CHECK(entries(f) == f.entries / 2);
+  CHECK(entries(patterns(2)) == patterns(2).entries / 2);
+  CHECK(entries(patterns(3)) == patterns(3).entries / 3);
+  CHECK(entries(mirrored(patterns(3), 1, 0)) == 0);
+}
+
 TEST_CASE("of raw values and mirrors the aim's profile takes what it predicts faster") {
   const auto takes_mirrors = [](std::uint32_t block, std::uint64_t value_size, const char* target) {
     Aim aim;

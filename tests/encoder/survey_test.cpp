@@ -72,8 +72,11 @@ void check_least(const CsrView& a) {
       }
       CHECK(least.device_bytes <= plan.device_bytes());
       for (const Target target : {Target::gpu, Target::host})
-        CHECK(encoder::predicted_seconds(encoder::work_of(s, least, x), target) <=
-              encoder::predicted_seconds(encoder::work_of(plan, a.rows(), x), target));
+        for (const std::uint64_t columns : {1, 8, 40}) {
+          const encoder::Aim aim{.optimize = optimize, .target = target, .columns = columns};
+          CHECK(encoder::predicted_seconds(encoder::work_of(s, least, x, aim), target) <=
+                encoder::predicted_seconds(encoder::work_of(plan, a.rows(), x, aim), target));
+        }
     }
 }
 
@@ -150,8 +153,11 @@ TEST_CASE("no plan of split in two parts takes less, wherever it is cut") {
           ++in_two;
           CHECK(least.device_bytes <= plan.device_bytes());
           for (const Target target : {Target::gpu, Target::host})
-            CHECK(encoder::predicted_seconds(encoder::work_of(s, least, x), target) <=
-                  encoder::predicted_seconds(encoder::work_of(plan, m.matrix.rows, x), target));
+            for (const std::uint64_t columns : {1, 8}) {
+              const encoder::Aim aim{.target = target, .columns = columns};
+              CHECK(encoder::predicted_seconds(encoder::work_of(s, least, x, aim), target) <=
+                    encoder::predicted_seconds(encoder::work_of(plan, m.matrix.rows, x, aim), target));
+            }
         }
   CHECK(in_two > 20);
 }

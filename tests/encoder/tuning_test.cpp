@@ -403,11 +403,13 @@ TEST_CASE("what a measurement throws") {
 TEST_CASE("requests that leave nothing to tune are refused") {
   const CsrMatrix a = grid(10);
   FakeMachine machine{{1e-5}};
-  encoder::EncodeRequest forced = request_with(machine), bytes = request_with(machine), nothing = request_with(machine);
+  encoder::EncodeRequest forced = request_with(machine), bytes = request_with(machine), nothing = request_with(machine),
+                         columns = request_with(machine);
   forced.strategy = "csr";
   bytes.aim.optimize = Objective::bytes;
   nothing.tuner->measure = {};
-  for (const encoder::EncodeRequest& request : {forced, bytes, nothing}) {
+  columns.aim.columns = 2;  // only one is measured
+  for (const encoder::EncodeRequest& request : {forced, bytes, nothing, columns}) {
     MemorySink sink;
     try {
       encoder::encode(source_of(a), request, sink);

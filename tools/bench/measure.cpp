@@ -138,7 +138,10 @@ void measure_as(MatrixResult& result, Machine& machine, const Speeds& speeds, co
       encoder::EncodeRequest request;
       request.strategy = strategy.name;
       request.settings = encoder::settings_of(strategy, options.settings);
-      if (strategy.traits.aims) request.aim = options.aim.value_or(aim_of(machine));
+      if (strategy.traits.aims) {
+        request.aim = options.aim.value_or(aim_of(machine));
+        request.aim.columns = options.columns;
+      }
       request.threads = options.load.threads;
       request.progress = options.load.progress;
       measurement.encoded(request, source);

@@ -199,7 +199,7 @@ class Benchmark {
     if (json_ && csv_) throw Error(errc::usage, "both --json and --csv", {}, "give one of them");
     options_.runs = static_cast<int>(parse_number("--runs", invocation.text("runs"), 1, 100000));
     options_.seed = parse_number("--seed", invocation.text("seed"), 0, ~std::uint64_t{0});
-    options_.columns = parse_number("--columns", invocation.text("columns"), 1, 1024);
+    options_.columns = parse_number("--columns", invocation.text("columns"), 1, encoder::most_columns);
     options_.layouts = words(invocation, "layout");
     for (const std::string& layout : options_.layouts) find_layout(layout);
     options_.settings = parse_settings(words(invocation, "set"));

@@ -38,6 +38,7 @@ void add_options(po::options_description& options) {
 
 void add_special_options(po::options_description& options) {
   add_partition_options(options);
+  add_columns_option(options);
   options.add_options()("json", po::bool_switch());
 }
 
@@ -67,6 +68,9 @@ std::string details() {
          "--target is the machine that the layout is for, gpu whether there is one here or\n"
          "not: the same options make the same bytes everywhere. --target host makes it\n"
          "for processors.\n\n"
+         "--columns K (1 to 1024, default 1): auto chooses for a multiply of K columns of\n"
+         "X at once, as block Krylov methods do. On a GPU, nothing is taken that goes\n"
+         "column by column. A host's times are predicted as K times those of one column.\n\n"
          "--tune measures up to 8 layouts that auto predicts within 1.5 times its best,\n"
          "with cold and warm caches, takes the fastest, and says so in the provenance. The\n"
          "bytes then depend on this machine and its noise; without --tune they never do.\n\n"

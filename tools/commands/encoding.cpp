@@ -115,12 +115,17 @@ void add_aim_options(po::options_description& options) {
       ("target", po::value<std::string>()->value_name("NAME|FILE")->default_value("gpu"), targets.c_str());
 }
 
+void add_columns_option(po::options_description& options) {
+  options.add_options()("columns", po::value<std::string>()->default_value("1"));
+}
+
 encoder::Aim read_aim(const Invocation& invocation) {
   const std::string& optimize = invocation.text("optimize");
   if (optimize != "time" && optimize != "bytes")
     throw Error(errc::usage, fmt::format("--optimize is '{}'", escape(optimize)), {}, "give time or bytes");
   encoder::Aim aim{.optimize = optimize == "bytes" ? encoder::Objective::bytes : encoder::Objective::time};
   encoder::set_target(aim, invocation.text("target"));
+  aim.columns = parse_number("--columns", invocation.text("columns"), 1, encoder::most_columns);
   return aim;
 }
 

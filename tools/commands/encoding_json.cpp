@@ -49,7 +49,7 @@ std::string to_json(const EncodedFile& file) {
   const encoder::EncodeResult& result = file.result;
   const CsrMatrix& m = file.source.matrix;
   const encoder::Aim& aim = file.request.aim;
-  const Json json{
+  Json json{
       {"schema", "spmvpack-encode-1"},
       {"version", file.version},
       {"file", file.output},
@@ -65,6 +65,7 @@ std::string to_json(const EncodedFile& file) {
       {"csr_bytes", result.csr_bytes},
       {"file_bytes", result.file_bytes},
       {"seconds", {{"source", file.source_seconds}, {"plan", result.plan_seconds}, {"write", result.write_seconds}}}};
+  if (aim.columns != 1) json["columns"] = aim.columns;
   // Names that are not UTF-8 must not make the output something else than JSON.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }

@@ -42,6 +42,7 @@ void add_options(po::options_description& options) {
 
 void add_special_options(po::options_description& options) {
   add_partition_options(options);
+  add_columns_option(options);
   options.add_options()("link", po::value<std::string>()->value_name("GB/s"))(
       "latency", po::value<std::string>()->value_name("us"));
 }
@@ -52,7 +53,8 @@ std::string details() {
          "the size of the file that 'encode' writes with the same settings and no codec.\n"
          "Both are exact. Predicted times are one H200's, with a cold cache, or with\n"
          "--target host one core's; they order layouts and are not measured.\n"
-         "--optimize and --target are those of 'encode'. The times of a multiply without\n"
+         "--optimize, --target and --columns are those of 'encode'; with --columns K,\n"
+         "predicted times are for K columns together. The times of a multiply without\n"
          "compression and of copying x and y over PCIe are at the speeds of one H200,\n"
          "unless --bandwidth and --pcie give others.\n"
          "Encoding pays once multiplies have saved, against csr in memory, what it takes:\n"

@@ -5,6 +5,7 @@
 
 #include "layouts/csr_work.hpp"
 #include "layouts/layouts.hpp"
+#include "spmvpack/launch_rules/columns.hpp"
 #include "spmvpack/launch_rules/csr.hpp"
 #include "spmvpack/launch_rules/device.hpp"
 #include "spmvpack/launch_rules/long_rows.hpp"
@@ -90,6 +91,12 @@ std::vector<Counter> work(const CsrView& a, std::uint64_t longest, const Device&
   return work;
 }
 
+ColumnsWork columns(const CsrView& a, std::uint64_t longest) {
+  const std::uint64_t at_once = launch_rules::columns::of_csr(rules::default_kernel(a.rows(), longest, a.nnz()));
+  if (at_once == 1) return {};
+  return {at_once, {{Work::column_entries, a.nnz()}}};
+}
+
 CountedVector<std::uint32_t> rows_longer_than(std::uint64_t entries, const CsrView& a, std::uint64_t longest) {
   CountedVector<std::uint32_t> rows;
   for (std::uint64_t r = 0; longest > entries && r < a.rows(); ++r)
@@ -108,6 +115,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.fetch_limit = launch_rules::prefetch::csr_limit;
   plan.counters = {main_choice("row_ptr.bits", has_wide_pointers(plan.info) ? 64U : 32U)};
   plan.work = work(a, plan.info.params[param_longest_row], device_of(options));
+  plan.columns = columns(a, plan.info.params[param_longest_row]);
   // Blocks and chunks of so many entries, wherever rows end, have as much of x at a time as chunks of other layouts.
   plan.in_chunks = std::any_of(plan.work.begin(), plan.work.end(), [](const Counter& c) {
     return c.name == name_of(Work::block_multiplies) || c.name == name_of(Work::merge_multiplies);

@@ -29,6 +29,7 @@ PartPlan plan_of(const spmvpack::Layout& layout, const PartMatrix& part, const P
   *find_count(plan.info, "col_idx") = slots;
   add_sections(plan, layout.sections);
   plan.work = work_of<Work>(describe_slots(plan, a, slots, Steps::of_all_rows, false, device_of(options)));
+  plan.columns = columns_of<Work>(a.nnz());
   plan.counters = {main_choice("width", width)};
   return plan;
 }

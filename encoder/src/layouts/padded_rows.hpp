@@ -3,6 +3,7 @@
 
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/layouts/padded_rows.hpp"
+#include "spmvpack/launch_rules/columns.hpp"
 
 namespace spmvpack::encoder::layouts {
 
@@ -78,6 +79,12 @@ std::vector<Counter> work_of(const SlotFacts& f) {
   work.emplace_back(Work::alone, f.alone);
   if constexpr (requires { Work::page_slots; }) work.emplace_back(Work::page_slots, f.page_slots);
   return work;
+}
+
+/// PartPlan::columns in the units of a layout.
+template <class Work>
+ColumnsWork columns_of(std::uint64_t entries) {
+  return {launch_rules::columns::most, {{Work::column_entries, entries}}};
 }
 
 /// Says of the plan, whose sections are there, what follows from its slots. `listed`: rows have an order.

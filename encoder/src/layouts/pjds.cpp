@@ -86,6 +86,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   keep_choices(plan, choices);
   plan.work = work_of<Work>(
       describe_slots(plan, a, start.back(), Steps::of_all_rows, !choices->order.empty(), device_of(options)));
+  if (!permuted) plan.columns = columns_of<Work>(a.nnz());  // multiplies in a permuted basis take one
   plan.counters = {main_choice("width", width), main_choice("br", block), {"permuted", permuted ? 1U : 0U}};
   return plan;
 }

@@ -169,6 +169,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   add_sections(plan, sections);
   plan.work = work_of<Work>(
       describe_slots(plan, part.a, slots_of(plan.info), Steps::of_slices, !best.order.empty(), device_of(options)));
+  plan.columns = columns_of<Work>(part.a.nnz());
   plan.counters = {
       main_choice("slice_rows", slice_rows), main_choice("sigma", best.sigma), {"slices", best.slice_ptr.size() - 1}};
   keep_choices(plan, std::make_shared<Sorted>(std::move(best)));
@@ -195,7 +196,8 @@ Least least(const Survey& s) {
           {{Work::multiplies, 1},
            {Work::slots, nnz},
            {Work::chain, chain_of(s.longest_row, launch_rules::padded_rows::large_batch(false))},
-           {Work::chain_slots, s.longest_row}}};
+           {Work::chain_slots, s.longest_row}},
+          columns_of<Work>(nnz)};
 }
 
 }  // namespace

@@ -48,7 +48,9 @@ class Weighing {
       }
       const Least least = s.traits.least(*survey);
       candidates_[i].device_bytes = least.device_bytes;
-      if (x_) candidates_[i].seconds = predicted_seconds(work_of(*survey, least, *x_), profile_of(options_.aim));
+      if (x_)
+        candidates_[i].seconds =
+            predicted_seconds(work_of(*survey, least, *x_, options_.aim), profile_of(options_.aim));
     }
   }
 

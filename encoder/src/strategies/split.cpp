@@ -15,6 +15,7 @@
 #include "spmvpack/encoder/survey.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/encoding_rules/sell.hpp"
+#include "spmvpack/launch_rules/columns.hpp"
 #include "strategies/lazy_part.hpp"
 #include "strategies/split_costs.hpp"
 #include "strategies/strategies.hpp"
@@ -214,7 +215,8 @@ Least least(const Survey& s) {
   return {.near = true,
           .work = {{BitflagWork::multiplies, 1},
                    {layouts::sell_plans::Work::multiplies, 1},
-                   {BitflagWork::entries, s.longest_row}}};
+                   {BitflagWork::entries, s.longest_row}},
+          .columns = {launch_rules::columns::of_bitflag}};
 }
 
 /// Those of the layouts, too, for their parts.

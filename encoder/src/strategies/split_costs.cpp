@@ -18,6 +18,7 @@
 #include "spmvpack/encoder/value_table.hpp"
 #include "spmvpack/encoding_rules/bitflag.hpp"
 #include "spmvpack/encoding_rules/sell.hpp"
+#include "spmvpack/launch_rules/columns.hpp"
 #include "spmvpack/launch_rules/csell.hpp"
 #include "strategies/lazy_part.hpp"
 
@@ -202,11 +203,16 @@ void SplitCosts::sample_csell(const ShortRows& of) {
   for (const Counter& c : plan.work)  // between windows of the sample are no rows, so that any slices look heavy
     if (c.name != name_of(CsellWork::heavy_slots))
       csell_work_.emplace_back(c.name, grows(c) ? times(all, c.value) : c.value);
+  csell_columns_ = plan.columns;
+  for (Counter& c : csell_columns_.each) c.value = times(all, c.value);
 }
 
-double SplitCosts::cost(std::uint64_t bytes, std::uint64_t y_elements, std::vector<Counter> work) const {
+double SplitCosts::cost(std::uint64_t bytes, std::uint64_t y_elements, std::vector<Counter> work,
+                        ColumnsWork columns) const {
   work.emplace_back(CommonWork::bytes, y_elements * size_);
-  return cost_of({bytes, std::move(work)}, options_.aim);
+  if (!columns.each.empty())
+    columns.each.emplace_back(CommonWork::columns_vector_bytes, (a_.cols() + y_elements) * size_);
+  return cost_of(for_columns({bytes, std::move(work)}, columns, options_.aim), options_.aim);
 }
 
 double SplitCosts::of_short(const LayoutEncoder& layout, const ShortRows& s) const {
@@ -218,7 +224,8 @@ double SplitCosts::sell(const ShortRows& s) const {
   const layouts::RowChain chain = chain_of_rows(a_.rows(), s.longest, s.entries, a_.value_type(), device());
   const layouts::SlotFacts facts{.slots = slots, .rows = a_.rows(), .chain = chain, .listed = a_.rows()};
   return cost(slots * layouts::slot_bytes(size_) + (a_.rows() + div_up(a_.rows(), s.sell_rows)) * sizeof(std::uint32_t),
-              a_.rows(), layouts::work_of<layouts::sell_plans::Work>(facts));
+              a_.rows(), layouts::work_of<layouts::sell_plans::Work>(facts),
+              layouts::columns_of<layouts::sell_plans::Work>(s.entries));
 }
 
 double SplitCosts::csell(const ShortRows& s) const {
@@ -232,14 +239,18 @@ double SplitCosts::csell(const ShortRows& s) const {
       c.value = a_.rows();
     else if (grows(c))
       c.value = times(slots, c.value);
+  ColumnsWork columns = csell_columns_;
+  for (Counter& c : columns.each) c.value = times(entries, c.value);
   const auto bytes = static_cast<std::uint64_t>(slot_bytes_ * slots + entry_bytes_ * entries);
-  return cost(bytes + div_up(a_.rows(), slice_rows) * sizeof(csell::Slice), a_.rows(), std::move(work));
+  return cost(bytes + div_up(a_.rows(), slice_rows) * sizeof(csell::Slice), a_.rows(), std::move(work),
+              std::move(columns));
 }
 
 double SplitCosts::least_of_csell(const ShortRows& s) const {
   return cost(0, 0,
               {{CsellWork::multiplies, 1},
-               {CsellWork::chain, layouts::csell_plans::least_chain(div_up(s.longest, group_steps))}});
+               {CsellWork::chain, layouts::csell_plans::least_chain(div_up(s.longest, group_steps))}},
+              {launch_rules::columns::most});
 }
 
 std::uint64_t SplitCosts::segments_of_long(const ShortRows& s) const {
@@ -250,7 +261,7 @@ std::uint64_t SplitCosts::segments_of_long(const ShortRows& s) const {
                                   .cols = a_.cols(),
                                   .entries = entries,
                                   .sums_of_few = std::min(entries, rows * launch_rules::bitflag::few_segments)},
-                                 device());
+                                 options_.aim, device());
 }
 
 double SplitCosts::spared_gathers(const ShortRows& s) const {
@@ -294,7 +305,7 @@ double SplitCosts::of_long(const ShortRows& s, std::uint64_t longest) const {
                                  .counts_segments = false,
                                  .rows = rows};
   return cost(value_bytes + times(bitflag::bytes_but_values(of_column), entries) + list_bytes, listed ? 2 * rows : rows,
-              bitflag::work_of(facts, device()));
+              bitflag::work_of(facts, device()), bitflag::columns_of(entries, segments));
 }
 
 }  // namespace spmvpack::encoder::strategy

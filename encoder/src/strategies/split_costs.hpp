@@ -52,7 +52,8 @@ class SplitCosts {
 
  private:
   [[nodiscard]] PartPlan sample(const LayoutEncoder& layout, std::uint64_t length, std::uint64_t entries) const;
-  [[nodiscard]] double cost(std::uint64_t bytes, std::uint64_t y_elements, std::vector<Counter> work) const;
+  [[nodiscard]] double cost(std::uint64_t bytes, std::uint64_t y_elements, std::vector<Counter> work,
+                            ColumnsWork columns) const;
   [[nodiscard]] double sell(const ShortRows& s) const;
   [[nodiscard]] double csell(const ShortRows& s) const;
   [[nodiscard]] std::uint64_t segments_of_long(const ShortRows& s) const;
@@ -70,6 +71,7 @@ class SplitCosts {
   /// csell's work for so many entries and slots.
   double entries_ = 0, slots_ = 0, slot_bytes_ = 0, entry_bytes_ = 0;
   std::vector<Counter> csell_work_;
+  ColumnsWork csell_columns_;
 };
 
 }  // namespace spmvpack::encoder::strategy

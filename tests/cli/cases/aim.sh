@@ -1,7 +1,8 @@
 # What auto minimises: encode takes what report recommends.
 spmvpack generate laplace2d --grid 300x200 -o A.mtx -q
 spmvpack generate rmat --scale 12 -o G.mtx -q
-for aim in "" "--optimize time" "--optimize bytes" "--target host" "--optimize bytes --target host"; do
+for aim in "" "--optimize time" "--optimize bytes" "--target host" "--optimize bytes --target host" \
+           "--columns 8"; do
   for matrix in A G; do
     # shellcheck disable=SC2086
     recommended=$(spmvpack report $matrix.mtx $aim | sed -n 's/^Use //p')
@@ -12,6 +13,8 @@ for aim in "" "--optimize time" "--optimize bytes" "--target host" "--optimize b
   done
 done
 spmvpack report A.mtx --optimize bytes | grep '^Use .*:'
+spmvpack report A.mtx --columns 8 | grep -A1 'time: predicted'
+spmvpack encode A.mtx --columns 8 -f -q && spmvpack inspect A.spmvc | grep -o -e '--layout auto.*'
 spmvpack encode A.mtx --optimize bytes --target host -f -q && spmvpack inspect A.spmvc | grep -o -e '--layout auto.*'
 
 # A layout whose plan depends on the aim takes one, too: 400 values of two decimals are stored as integers.

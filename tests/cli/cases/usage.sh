@@ -26,6 +26,9 @@ try encode A.mtx --value-type f16
 try encode A.mtx --tune tpu
 try encode A.mtx --tune host --layout csr
 try encode A.mtx --tune gpu --optimize bytes
+try encode A.mtx --tune host --columns 2
+try encode A.mtx --columns 0
+try report A.mtx --columns 1025
 try encode A.mtx --tune host --target gpu
 try encode A.mtx --tune gpu --target host
 try encode A.mtx --tune host --target h200

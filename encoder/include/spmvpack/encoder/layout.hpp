@@ -104,6 +104,12 @@ struct Counter {
 };
 inline Counter main_choice(std::string name, std::uint64_t value) { return {std::move(name), value, true}; }
 
+/// How a GPU's default kernel multiplies several columns of X, which lie side by side in each of its rows.
+struct ColumnsWork {
+  std::uint64_t at_once = 1;       ///< columns at most that it takes at once, launch_rules/columns.hpp
+  std::vector<Counter> each = {};  ///< what it does for each of them but the first, besides loading X and Y
+};
+
 /// A part as a layout will encode it, decided but not written: fill_section() does that.
 struct PartPlan {
   PartInfo info;                       ///< everything except first_section and section_count
@@ -125,9 +131,10 @@ struct PartPlan {
   /// Up to how many device bytes of the part a GPU's kernel fetches ahead, as launch_rules/prefetch.hpp has it; 0: the
   /// layout's kernels do not.
   std::uint64_t fetch_limit = 0;
-  /// What one multiply does besides moving bytes and gathering x, in units that the time model prices
+  /// What a multiply of one column does besides moving bytes and gathering x, in units that the time model prices
   /// (time_model.hpp), such as {"ccoo.slots", 8192}.
   std::vector<Counter> work;
+  ColumnsWork columns = {};
   std::vector<Counter> byte_shares;  ///< device bytes by content; they add up to device_bytes()
   std::vector<Counter> counters;     ///< what else the report shows for the layout
 
@@ -173,6 +180,7 @@ struct Least {
   /// Whether its gathers of x may all be from shared memory: PartPlan::near_entries.
   bool near = false;
   std::vector<Counter> work = {};  ///< in the order of PartPlan::work
+  ColumnsWork columns = {};        ///< of the plan that takes most at once, with the least of each
 };
 
 /// Writes the raw bytes [begin, begin + out.size()) of the plan's section. `whole`: the matrix that was planned, whose

@@ -69,15 +69,22 @@ struct XSectors {
 /// Estimates them. O(nnz), parallel; the result does not depend on the number of threads.
 SPMVPACK_EXPORT XSectors x_sectors(const CsrView& a, int threads = 0, const XCaches& caches = {});
 
-/// All that a multiply of a matrix with so many rows does, in units(): PartPlan::work of all parts, the bytes
-/// that it moves ("bytes": those of the plan, x's sectors from memory, and y once for each part, and once more for each
-/// that adds to it), those beyond 32 MiB ("bytes.from_memory"), the sectors of x from L2, by the cache of each part,
-/// and of warps ("x.sectors" and "x.warp_sectors", and of these up to 2^20, "x.first"), and the pass over y that comes
-/// first unless the first part has all rows ("y.passes", and "y.rows" of it), which then adds to it, too.
+/// All that a multiply of one column and a matrix with so many rows does, in units(): PartPlan::work of all parts, the
+/// bytes that it moves ("bytes": those of the plan, x's sectors from memory, and y once for each part, and once more
+/// for each that adds to it), those beyond 32 MiB ("bytes.from_memory"), the sectors of x from L2, by the cache of each
+/// part, and of warps ("x.sectors" and "x.warp_sectors", and of these up to 2^20, "x.first"), and the pass over y that
+/// comes first unless the first part has all rows ("y.passes", and "y.rows" of it), which then adds to it, too.
 SPMVPACK_EXPORT std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSectors& x);
 
-/// The least that a multiply by any plan does.
-SPMVPACK_EXPORT std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSectors& x);
+/// The same of all of the aim's columns. Where every part has a GPU's kernel for several (PartPlan::columns), they take
+/// as many at once as all can: each pass over the matrix does the work of one column, and each further column
+/// ColumnsWork::each and the bytes of its vectors ("columns.vector_bytes"). Else they are multiplied one by one.
+/// Error(errc::usage) unless these are 1 to most_columns.
+SPMVPACK_EXPORT std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSectors& x, const Aim& aim);
+
+/// The least that a multiply of the aim's columns by any plan does.
+SPMVPACK_EXPORT std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSectors& x,
+                                             const Aim& aim = {});
 
 /// Seconds of a multiply that does this. Error(errc::internal) if a unit has no price.
 SPMVPACK_EXPORT double predicted_seconds(std::span<const Counter> work, const Profile& profile);

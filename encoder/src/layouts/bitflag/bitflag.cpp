@@ -247,6 +247,7 @@ class BitflagPlanner {
                          .rows = filled,
                          .empty_rows = a_.rows() - filled},
                         device_);
+    plan.columns = columns_of(a_.nnz(), out_.segments);
   }
 
   /// Once it is described.
@@ -339,7 +340,7 @@ class BitflagPlanner {
       out_.segments = *wanted;
       return;
     }
-    if (hot_wanted(options).value_or(0) == 0) out_.segments = usual_segments(facts_, device_);
+    if (hot_wanted(options).value_or(0) == 0) out_.segments = usual_segments(facts_, options.aim, device_);
   }
 
   void choose_tile(const PlanOptions& options) {
@@ -378,7 +379,7 @@ Least least(const Survey& s) {
   std::uint64_t value_bytes = distinct > max_table ? nnz * size : distinct > 1 ? nnz : 0;
   // Windows and decimals, that of the fewest bytes.
   if (s.fewest_bytes) value_bytes = std::min({value_bytes, nnz * 2 + distinct * size, nnz * 4});
-  return {nnz + value_bytes + nnz / 8, true, {{Work::multiplies, 1}, {Work::entries, nnz}}};
+  return {nnz + value_bytes + nnz / 8, true, {{Work::multiplies, 1}, {Work::entries, nnz}}, columns_of(nnz, 1)};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "spmvpack/encoder/device.hpp"
 #include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/encoding_rules/bitflag.hpp"
+#include "spmvpack/launch_rules/columns.hpp"
 #include "work.hpp"
 
 namespace spmvpack::encoder::layouts::bitflag_plans {
@@ -14,6 +15,7 @@ namespace spmvpack::encoder::layouts::bitflag_plans {
 // clang-format off
 #define SPMVPACK_BITFLAG_UNITS(unit)            \
   unit(bitflag, carries, gpu, fixed, 0)         \
+  unit(bitflag, column_entries, gpu, grows, 2)  \
   unit(bitflag, empty_rows, host, grows, 0)     \
   unit(bitflag, entries, all, grows, 0)         \
   unit(bitflag, few_raw_bytes, all, grows, 0)   \
@@ -69,6 +71,12 @@ inline std::vector<Counter> work_of(const WorkFacts& f, const Device& device) {
           {Work::run_entries, f.run_entries},
           {Work::rows, f.rows},
           {Work::empty_rows, one ? f.empty_rows : 0}};
+}
+
+/// PartPlan::columns.
+inline ColumnsWork columns_of(std::uint64_t entries, std::uint64_t segments) {
+  if (segments != 1) return {};
+  return {launch_rules::columns::of_bitflag, {{Work::column_entries, entries}}};
 }
 
 }  // namespace spmvpack::encoder::layouts::bitflag_plans

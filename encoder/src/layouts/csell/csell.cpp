@@ -72,6 +72,7 @@ class CsellPlanner {
       plan.padding += value_count_ - (a_.nnz() - mirrored);
     }
     plan.work = work_of(facts_, device_);
+    plan.columns = columns_of(facts_);
     const std::array<std::uint64_t, 4> groups = out_.columns.group_sums().of;
     plan.counters = {main_choice("block", out_.columns.block),
                      main_choice("sums", facts_.sums),
@@ -158,7 +159,7 @@ Least least(const Survey& s) {
     const std::uint64_t chain = least_chain(groups), hidden = 2 * (s.a.nnz() * most_bytes / bytes_of_round);
     work.emplace_back(Work::chain, chain - std::min(chain, hidden));
   }
-  return {0, false, std::move(work)};
+  return {0, false, std::move(work), {launch_rules::columns::most, {{Work::column_entries, s.a.nnz() / 3}}}};
 }
 
 }  // namespace

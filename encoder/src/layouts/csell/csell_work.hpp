@@ -9,6 +9,7 @@
 #include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/encoding_rules/chains.hpp"
 #include "spmvpack/encoding_rules/csell.hpp"
+#include "spmvpack/launch_rules/columns.hpp"
 #include "spmvpack/launch_rules/csell.hpp"
 #include "spmvpack/launch_rules/csell_tiles.hpp"
 #include "spmvpack/launch_rules/csell_windows.hpp"
@@ -20,6 +21,7 @@ namespace spmvpack::encoder::layouts::csell_plans {
   unit(csell, block_chain, gpu, fixed, 2)    \
   unit(csell, blocks, all, grows, 0)         \
   unit(csell, chain, gpu, fixed, 0)          \
+  unit(csell, column_entries, gpu, grows, 2) \
   unit(csell, entries, host, grows, 0)       \
   unit(csell, few, all, grows, 0)            \
   unit(csell, few_groups, gpu, fixed, 2)     \
@@ -214,6 +216,15 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
     work.emplace_back(f.block > 1 ? Work::mirror_blocks : Work::mirrors, slots * groups);
   }
   return work;
+}
+
+/// PartPlan::columns. A row of X serves all rows of a block, of up to three rows in the same registers. Where values
+/// are shared, a step is half the work: 27 points take 22 us for each further column, 40 with values of their own
+/// (H200).
+inline ColumnsWork columns_of(const WayFacts& f) {
+  if (has_mirrors_of(f)) return {};
+  const std::uint64_t shared = f.block > 1 ? std::min<std::uint64_t>(f.block, 3) : shares_values(f) ? 2 : 1;
+  return {launch_rules::columns::most, {{Work::column_entries, div_up(f.entries, shared)}}};
 }
 
 }  // namespace spmvpack::encoder::layouts::csell_plans

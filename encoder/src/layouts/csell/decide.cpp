@@ -15,7 +15,8 @@ std::optional<CsellDecision> decide(const CsellFacts& facts, const Aim& aim) {
     if (!planned) continue;
     WayFacts way = *planned;
     way.sums = facts.sums.value_or(sums_of(way, device));
-    const Rank rank = rank_of({way.device_bytes, work_of(way, device)}, facts.csr_bytes, aim);
+    const Rank rank =
+        rank_of(for_columns({way.device_bytes, work_of(way, device)}, columns_of(way), aim), facts.csr_bytes, aim);
     if (best && !(rank < least)) continue;
     best = CsellDecision{source, way.sums};
     least = rank;

@@ -114,6 +114,10 @@ constexpr std::uint64_t usual_segments(const PartFacts& part, const Device& devi
     return narrow;
   return enough(wide, entries_of_sum) ? wide : 1;
 }
+/// None for several columns, which segments take one by one.
+constexpr std::uint64_t usual_segments(const PartFacts& part, const Aim& aim, const Device& device) {
+  return several_columns(aim) ? 1 : usual_segments(part, device);
+}
 /// Whether a part can have so many.
 constexpr bool can_have_segments(const PartFacts& part, std::uint64_t segments) {
   const std::uint64_t columns = div_up(part.cols, segments);

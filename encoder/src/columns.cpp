@@ -1,0 +1,24 @@
+#include "columns.hpp"
+
+#include <fmt/format.h>
+
+#include "spmvpack/container/base/error.hpp"
+
+namespace spmvpack::encoder {
+
+ColumnPasses passes_of(std::uint64_t at_once, const Aim& aim) {
+  if (aim.columns == 0 || aim.columns > most_columns)
+    throw Error(errc::usage, fmt::format("times of {} columns", aim.columns), {},
+                fmt::format("give 1 to {}", most_columns));
+  if (aim.target == Target::host) at_once = 1;
+  const std::uint64_t passes = (aim.columns + at_once - 1) / at_once;
+  return {passes, aim.columns - passes};
+}
+
+void repeat(std::vector<Counter>& work, const ColumnPasses& columns, const std::vector<Counter>& each) {
+  for (Counter& c : work) c.value *= columns.passes;
+  if (columns.further == 0) return;
+  for (const Counter& c : each) work.emplace_back(c.name, c.value * columns.further);
+}
+
+}  // namespace spmvpack::encoder

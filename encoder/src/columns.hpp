@@ -1,0 +1,22 @@
+#pragma once
+// From the work of one column to that of several.
+
+#include <cstdint>
+#include <vector>
+
+#include "spmvpack/encoder/layout.hpp"
+
+namespace spmvpack::encoder {
+
+/// How a multiply of all of an aim's columns takes them.
+struct ColumnPasses {
+  std::uint64_t passes = 1;   ///< over the matrix
+  std::uint64_t further = 0;  ///< columns beyond the first of each pass
+};
+/// If so many are taken at once. A host takes one at a time. Error(errc::usage) if the aim has none, or too many.
+ColumnPasses passes_of(std::uint64_t at_once, const Aim& aim);
+
+/// Work in so many passes instead of one, with what each further column does.
+void repeat(std::vector<Counter>& work, const ColumnPasses& columns, const std::vector<Counter>& each);
+
+}  // namespace spmvpack::encoder
