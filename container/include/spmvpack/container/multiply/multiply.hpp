@@ -175,8 +175,8 @@ struct MultiplyDescription {
   /// That a workspace is also for an X, or a Y, without contiguous columns: it has room for one of them.
   bool strided_x = false, strided_y = false;
   /// That a workspace of several columns is only for an X whose columns are neighbours in each row (col_stride 1), and
-  /// whose rows begin at multiples of 16 bytes, as its first element does. A GPU's kernels take such a one where it lies
-  /// if its columns fill 16 bytes, too; others have to be copied.
+  /// whose rows begin at multiples of 16 bytes, as its first element does. A GPU's kernels take such a one where it
+  /// lies if its columns fill 16 bytes, too; others have to be copied.
   bool row_major_x = false;
   bool scalars_on_device = false;  ///< alpha and beta are in device memory, read when the multiply runs
   KernelId kernel = {};
