@@ -37,7 +37,11 @@ struct CsrColumns {
       add(sums, at, end, 1);
       return sums;
     }
-    if (n > entries_by_lane) return long_sum(at, end);
+    if (n > entries_by_lane) {
+      alignas(cache_line) std::array<V, lanes * Sums::width> all{};
+      add_long(at, end, all.data());
+      return of_lanes([&](std::uint64_t i) SPMVPACK_LAMBDA_V3 { return Sums::load(all.data() + i * Sums::width); });
+    }
     return of_lanes([&](std::uint64_t i) SPMVPACK_LAMBDA_V3 { return lane(at + i, end); });
   }
   SPMVPACK_INLINE_V3 void row(std::uint64_t r) const {
@@ -65,16 +69,16 @@ struct CsrColumns {
     even.add(odd);
     return even;
   }
-  [[gnu::noinline]] SPMVPACK_TARGET_V3 Sums long_sum(std::uint64_t at, std::uint64_t end) const {
-    alignas(cache_line) std::array<V, lanes * Sums::width> all{};
+  /// To `all`, lane by lane. Not by value: GCC 12 clears the upper halves of registers at the end of a function that
+  /// returns them in a structure.
+  [[gnu::noinline]] SPMVPACK_TARGET_V3 void add_long(std::uint64_t at, std::uint64_t end, V* all) const {
     for (; at < end; at += entries_by_lane)
       for (std::uint64_t i = 0; i < lanes; ++i) {
-        V* const mine = all.data() + i * Sums::width;
+        V* const mine = all + i * Sums::width;
         Sums sums = Sums::load(mine);
         add(sums, at + i, std::min(at + entries_by_lane, end), lanes);
         sums.store(mine);
       }
-    return of_lanes([&](std::uint64_t i) SPMVPACK_LAMBDA_V3 { return Sums::load(all.data() + i * Sums::width); });
   }
 };
 
