@@ -59,7 +59,7 @@ std::string measure(const host_loader::HostMatrix& a, int threads, int runs) {
       }));
     }
     for (auto* times : {&by_rows, &by_columns, &single}) times->erase(times->begin());
-    text += fmt::format("{}{{\"columns\":{},\"by_rows\":{:.6g},\"by_columns\":{:.6g},\"singles\":{:.6g}}}",
+    text += fmt::format(R"({}{{"columns":{},"by_rows":{:.6g},"by_columns":{:.6g},"singles":{:.6g}}})",
                         text.empty() ? "" : ",", k, median(by_rows), median(by_columns), median(single));
   }
   return text;
@@ -70,7 +70,7 @@ std::string measure(const host_loader::HostMatrix& a, int threads, int runs) {
 int main(int argc, char** argv) try {
   if (argc < 4) throw Error(errc::usage, "columns_benchmark THREADS RUNS A.spmvc...");
   const int threads = std::atoi(argv[1]), runs = std::atoi(argv[2]);
-  fmt::print("{{\"processor\":\"{}\",\"instructions\":\"{}\",\"threads\":{},\"runs\":{},\"time\":\"{}\",\"matrices\":[",
+  fmt::print(R"({{"processor":"{}","instructions":"{}","threads":{},"runs":{},"time":"{}","matrices":[)",
              host_loader::processor_name(), instruction_set(), threads, runs, threads == 1 ? "cpu" : "clock");
   for (int i = 3; i < argc; ++i) {
     const Container file = Container::open(argv[i]);

@@ -145,11 +145,11 @@ template <class A, class V>
 void multiply_csell(const PartView& part, const LayoutState* /*state*/, const Operands<V>& operands, int threads) {
   const View<A> v = view<A>(part);
   const auto all_threads = static_cast<std::uint64_t>(thread_count(threads)),
-             of_slice = part.info().nnz / std::max<std::uint64_t>(v.slice_count, 1);
-  const bool few = v.slice_count < all_threads && of_slice >= least_entries;
+             entries = part.info().nnz / std::max<std::uint64_t>(v.slice_count, 1);
+  const bool few = v.slice_count < all_threads && entries >= least_entries;
   const SliceKernel<A, V> kernel = kernel_of<A, V>(source_of(part.info()), v.block, few);
   const std::uint64_t parts = v.slice_count * kernel.parts;
-  parallel_pieces(parts, slices_of_task(parts, of_slice, threads), threads,
+  parallel_pieces(parts, slices_of_task(parts, entries, threads), threads,
                   [&](std::uint64_t begin, std::uint64_t end) { kernel.run(v, operands, begin, end); });
 }
 
