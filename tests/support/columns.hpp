@@ -6,6 +6,7 @@
 #include <cmath>
 #include <complex>
 #include <cstring>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -36,7 +37,7 @@ struct StoredColumns {
     const std::uint64_t leading = (storage.by_rows ? cols : rows) + storage.padding;
     row_stride = storage.by_rows ? static_cast<std::int64_t>(leading) : 1;
     col_stride = storage.by_rows ? 1 : static_cast<std::int64_t>(leading);
-    memory.assign(leading * (storage.by_rows ? rows : cols), T(std::nan("")));
+    memory.assign(leading * (storage.by_rows ? rows : cols), T(std::numeric_limits<real_of<T>>::quiet_NaN()));
     for (std::uint64_t j = 0; j < cols; ++j)
       for (std::uint64_t i = 0; i < rows; ++i) memory[place(i, j)] = columns[j][i];
   }
