@@ -178,6 +178,19 @@ class GpuMachine final : public Machine {
   }
 
  private:
+  /// A candidate of ours that does not run yet.
+  static Candidate ours(const DeviceMatrix& matrix, const std::string& layout, std::string kernel, bool bitwise,
+                        std::uint64_t workspace_bytes) {
+    return {.by = "spmvpack",
+            .layout = layout,
+            .kernel = std::move(kernel),
+            .bitwise = bitwise,
+            .device_bytes = matrix.device_bytes(),
+            .workspace_bytes = workspace_bytes,
+            .run = {},
+            .finish = {}};
+  }
+
   Candidate candidate(const DeviceMatrix& matrix, const std::string& layout, const KernelInfo& kernel, KernelId id) {
     const bool several = vectors_.columns != 1;
     const MultiplyDescription description{.vectors = vectors_.type,
@@ -189,14 +202,8 @@ class GpuMachine final : public Machine {
     const std::uint64_t bytes = matrix.workspace_bytes(description);
     // Results are named LAYOUT/KERNEL: the layout's own kernels without it, others in full.
     const bool is_own = kernel.layout == layout;
-    Candidate made{.by = "spmvpack",
-                   .layout = layout,
-                   .kernel = std::string(kernel.name.substr(is_own ? layout.size() + 1 : 0)),
-                   .bitwise = kernel.determinism == Determinism::bitwise,
-                   .device_bytes = matrix.device_bytes(),
-                   .workspace_bytes = bytes,
-                   .run = {},
-                   .finish = {}};
+    Candidate made = ours(matrix, layout, std::string(kernel.name.substr(is_own ? layout.size() + 1 : 0)),
+                          kernel.determinism == Determinism::bitwise, bytes);
     made.run = [this, matrix, description, bytes, workspace = allocate_device(bytes)] {
       dispatch(vectors_.type, [&]<class T>(T) {
         matrix.multiply<T>(T{1}, row_major(static_cast<const T*>(vectors_.x), x_bytes_ / sizeof(T), vectors_.columns),
@@ -211,14 +218,7 @@ class GpuMachine final : public Machine {
   Candidate column_major_candidate(const DeviceMatrix& matrix, const std::string& layout) {
     const MultiplyDescription description{.vectors = vectors_.type, .right_hand_sides = vectors_.columns};
     const std::uint64_t bytes = matrix.workspace_bytes(description);
-    Candidate made{.by = "spmvpack",
-                   .layout = layout,
-                   .kernel = "column-major",
-                   .bitwise = true,
-                   .device_bytes = matrix.device_bytes(),
-                   .workspace_bytes = bytes,
-                   .run = {},
-                   .finish = {}};
+    Candidate made = ours(matrix, layout, "column-major", true, bytes);
     made.run = [this, matrix, description, bytes, workspace = allocate_device(bytes)] {
       dispatch(vectors_.type, [&]<class T>(T) {
         const auto columns = [&](auto* data, std::uint64_t rows) {
@@ -237,14 +237,7 @@ class GpuMachine final : public Machine {
   Candidate permuted_candidate(const DeviceMatrix& matrix, const std::string& layout) {
     const MultiplyDescription description{.vectors = vectors_.type, .basis = Basis::permuted};
     const std::uint64_t bytes = matrix.workspace_bytes(description);
-    Candidate made{.by = "spmvpack",
-                   .layout = layout,
-                   .kernel = "permuted",
-                   .bitwise = true,
-                   .device_bytes = matrix.device_bytes(),
-                   .workspace_bytes = bytes,
-                   .run = {},
-                   .finish = {}};
+    Candidate made = ours(matrix, layout, "permuted", true, bytes);
     dispatch(vectors_.type, [&]<class T>(T) {
       const std::shared_ptr<void> x = allocate_device(x_bytes_), y = allocate_device(y_bytes_);
       const std::span<T> permuted_x{static_cast<T*>(x.get()), x_bytes_ / sizeof(T)};

@@ -1,7 +1,7 @@
 #pragma once
 // Several columns of X and Y at once. X is row-major: a row of A is multiplied by neighbouring threads, *column lanes*,
-// each with 16 bytes of the rows of X. A row of X that is read so is a few whole sectors, whatever its column; and
-// every column has its own sums, in the order of the kernel for one.
+// each with one or two pieces of 16 bytes of the rows of X. A row of X that is read so is a few whole sectors, whatever
+// its column; and every column has its own sums, in the order of the kernel for one.
 
 #include <cstdint>
 #include <cstring>

@@ -169,22 +169,10 @@ __device__ __forceinline__ std::uint32_t multiply_chunk_columns(const View<A>& v
 }
 
 /// The warps of one tile: as many as it has chunks, but no more than a block has; each takes every so many of them.
-struct ColumnTeam {
-  std::uint32_t chunks, warps;  ///< of a tile; of a team
-  std::uint32_t number, mine;   ///< the team's number in its block; the warp's in its team
-  std::uint32_t teams;          ///< of a block
-  __device__ explicit ColumnTeam(std::uint32_t tile_chunks) : chunks(tile_chunks), warps(tuning::column_warps(chunks)) {
-    const std::uint32_t warp = threadIdx.x / 32;
-    number = warp / warps;
-    mine = warp - number * warps;
-    teams = blockDim.x / 32 / warps;
-  }
-  __device__ __forceinline__ void wait() const {
-    if (warps == 1)
-      __syncwarp();
-    else
-      asm volatile("bar.sync %0, %1;" ::"r"(number + 1), "r"(warps * 32) : "memory");
-  }
+struct ColumnTeam : Team {
+  std::uint32_t chunks;  ///< of a tile
+  __device__ explicit ColumnTeam(std::uint32_t tile_chunks)
+      : Team(tuning::column_warps(tile_chunks)), chunks(tile_chunks) {}
 };
 
 /// What the chunks of a tile leave for others, in shared memory, turn by turn: one barrier separates writing from
@@ -254,7 +242,7 @@ __global__ void __launch_bounds__(tuning::column_threads, tuning::column_blocks)
   V single = 0;
   if constexpr (source == Source::single) single = static_cast<V>(__ldg(v.values));
   auto* const packs = reinterpret_cast<Pack<V>*>(shared_bytes);
-  Pack<V>* const heads = packs + threadIdx.x / 32 * (head_packs(o.lanes) + sum_packs(o.lanes));
+  Pack<V>* const heads = packs + team.warp * (head_packs(o.lanes) + sum_packs(o.lanes));
   Pack<V>* const of_turns = packs + blockDim.x / 32 * (head_packs(o.lanes) + sum_packs(o.lanes));
   unsigned turn = 0;
   for (std::uint32_t t = range.begin; t < range.end; t += range.step, turn ^= 1) {

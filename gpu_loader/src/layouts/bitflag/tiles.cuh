@@ -54,7 +54,7 @@ struct Team {
   std::uint32_t warps, warp;   ///< of the team; this one's number in its block
   std::uint32_t number, mine;  ///< the team's number in its block; the warp's in its team
   std::uint32_t teams;         ///< of a block
-  __device__ explicit Team(std::uint32_t tile_chunks) : warps(tile_chunks), warp(threadIdx.x / 32) {
+  __device__ explicit Team(std::uint32_t of_tile) : warps(of_tile), warp(threadIdx.x / 32) {
     number = warp / warps;
     mine = warp - number * warps;
     teams = blockDim.x / 32 / warps;

@@ -17,7 +17,7 @@ namespace spmvpack::gpu_loader::layouts::csell_kernels {
 
 /// What a kernel of columns is compiled for. `patterns`: all groups are, so that the rows of a thread share elements of
 /// X. `rows`: block rows of a thread; `together`: steps whose loads are on their way together; `blocks`: of threads,
-/// that a multiprocessor holds.
+/// that a multiprocessor holds; `pieces`: of a column lane.
 template <Source value_source, int block_rows, bool patterns_only, int thread_rows, int steps_together,
           unsigned resident_blocks, unsigned lane_pieces>
 struct ColumnsKernel {
