@@ -164,13 +164,14 @@ struct TileWarp {
     return no_row;
   }
 
-  /// Multiplies tiles. prepare() is called while the first headers are on their way.
+  /// Multiplies tiles, unless prepare() says that they are the wrong ones: it is called while the first headers are on
+  /// their way.
   template <class Prepare>
   __device__ __forceinline__ void multiply(const TileRange& range, Prepare&& prepare) {
     std::uint32_t t = range.begin;
     Ahead ahead;
     ahead.load(v.chunks, t, range.end, team);
-    prepare();
+    if (!prepare()) return;
     for (; t < range.end; t += range.step, turn ^= 1) {
       const Chunk chunk = ahead.next;
       const std::uint32_t own_rows = ahead.after.begin() - chunk.begin();
@@ -197,43 +198,46 @@ struct SegmentPieces {
   const std::uint32_t* segments;  ///< the first tile of each, and their number
   std::uint32_t count, tiles, pieces;
 
-  [[nodiscard]] __device__ std::uint32_t of_each() const { return pieces / count; }
-  /// The segment of a piece if all have as many; there may be pieces left, for which it is `count`.
-  [[nodiscard]] __device__ std::uint32_t even(std::uint32_t piece) const { return min(piece / of_each(), count); }
-  /// All threads of a block look for it together. meanwhile() is called while what they load is on its way.
-  template <class Meanwhile>
-  [[nodiscard]] __device__ SegmentPiece find(std::uint32_t piece, Meanwhile&& meanwhile) const {
-    bool is_even = true;
-    for (std::uint32_t first = 0; first < count; first += blockDim.x) {
-      const std::uint32_t s = first + threadIdx.x, begin = s < count ? __ldg(segments + s) : 0,
-                          end = s < count ? __ldg(segments + s + 1) : 0;
-      if (first == 0) meanwhile();
-      is_even = __syncthreads_and(is_even && 2 * std::uint64_t{end - begin} * count <= 3 * std::uint64_t{tiles}) != 0;
-    }
-    if (is_even && even(piece) == count) return {count, 0, 0};
-    const std::uint32_t segment = is_even ? even(piece) : dealt(piece);
-    const std::uint32_t begin = __ldg(segments + segment), end = __ldg(segments + segment + 1),
-                        first = is_even ? segment * of_each() : before(segment, begin),
-                        n = is_even ? of_each() : before(segment + 1, end) - first;
-    const auto place = [&](std::uint32_t p) {
-      return begin + static_cast<std::uint32_t>(std::uint64_t{end - begin} * p / n);
-    };
-    return {segment, place(piece - first), place(piece - first + 1)};
+  /// A piece if all segments have as many. Pieces are left over: they are empty, of the last segment.
+  [[nodiscard]] __device__ SegmentPiece even(std::uint32_t piece) const {
+    const std::uint32_t of_each = pieces / count, segment = piece / of_each;
+    if (segment >= count) return {count - 1, 0, 0};
+    return place(segment, piece - segment * of_each, of_each);
   }
-
- private:
-  /// Pieces before the segment that begins with this tile, if they are dealt by tiles, rounded.
-  [[nodiscard]] __device__ std::uint32_t before(std::uint32_t segment, std::uint32_t tile) const {
-    const std::uint64_t more = 2 * std::uint64_t{tile} * (pieces - count) + tiles;
-    return segment + static_cast<std::uint32_t>(more / (2 * std::uint64_t{tiles}));
-  }
-  [[nodiscard]] __device__ std::uint32_t dealt(std::uint32_t piece) const {
+  /// The same, if they are dealt by tiles. All threads of a block look for it together.
+  [[nodiscard]] __device__ SegmentPiece dealt(std::uint32_t piece) const {
     std::uint32_t segment = 0;
     for (std::uint32_t first = 0; first < count; first += blockDim.x) {
       const std::uint32_t s = first + threadIdx.x;
-      segment += __syncthreads_count(s < count && before(s + 1, __ldg(segments + s + 1)) <= piece);
+      segment += __syncthreads_count(s < count && before(s + 1) <= piece);
     }
-    return segment;
+    const std::uint32_t first = before(segment);
+    return place(segment, piece - first, before(segment + 1) - first);
+  }
+  /// Whether no segment has more than one and a half times its share of the tiles. All threads of a block ask together,
+  /// and wait for one another.
+  [[nodiscard]] __device__ bool are_even() const {
+    bool even = true;
+    for (std::uint32_t first = 0; first < count; first += blockDim.x) {
+      const std::uint32_t s = first + threadIdx.x;
+      const std::uint64_t n = s < count ? __ldg(segments + s + 1) - __ldg(segments + s) : 0;
+      even = __syncthreads_and(even && 2 * n * count <= 3 * std::uint64_t{tiles}) != 0;
+    }
+    return even;
+  }
+
+ private:
+  /// Piece `piece` of the `of` that a segment has.
+  [[nodiscard]] __device__ SegmentPiece place(std::uint32_t segment, std::uint32_t piece, std::uint32_t of) const {
+    const std::uint32_t first = __ldg(segments + segment);
+    const std::uint64_t n = __ldg(segments + segment + 1) - first;
+    const auto tile = [&](std::uint32_t p) { return first + static_cast<std::uint32_t>(n * p / of); };
+    return {segment, tile(piece), tile(piece + 1)};
+  }
+  /// Pieces before a segment, if they are dealt by tiles, rounded.
+  [[nodiscard]] __device__ std::uint32_t before(std::uint32_t segment) const {
+    const std::uint64_t more = 2 * std::uint64_t{__ldg(segments + segment)} * (pieces - count) + tiles;
+    return segment + static_cast<std::uint32_t>(more / (2 * std::uint64_t{tiles}));
   }
 };
 
@@ -266,19 +270,24 @@ __global__ void __launch_bounds__(tuning::max_threads, 1)
   if constexpr (near == Near::segment) {
     if constexpr (has_table(source)) load_table<source>(v.values, a.table_values, table);
     const SegmentPieces pieces{v.segments, static_cast<std::uint32_t>(v.segment_count), tiles, a.pieces};
-    const auto stage_segment = [&](std::uint32_t segment) {
-      const std::uint64_t column = std::uint64_t{segment} * v.segment_columns;
-      stage(a.x + column, static_cast<std::uint32_t>(min(std::uint64_t{v.segment_columns}, a.cols - column)), staged);
-    };
-    for (std::uint32_t p = blockIdx.x; p < a.pieces; p += gridDim.x) {
-      __syncthreads();  // the segment before has been read
-      const std::uint32_t guess = min(pieces.even(p), pieces.count - 1);
-      const SegmentPiece piece = pieces.find(p, [&] { stage_segment(guess); });
-      if (piece.segment == pieces.count) continue;
+    // Whether segments are even is asked once, while the first headers and x are on their way. If they are not, the
+    // block begins anew.
+    bool asked = false, even = true;
+    for (std::uint32_t p = blockIdx.x; p < a.pieces;) {
+      const SegmentPiece piece = even ? pieces.even(p) : pieces.dealt(p);
+      bool is_right = true;
       warp.multiply(TileRange{piece.begin + team.number, piece.end, team.teams}, [&] {
-        if (piece.segment != guess) stage_segment(piece.segment);
-        __syncthreads();
+        __syncthreads();  // the segment before has been read
+        const std::uint64_t column = std::uint64_t{piece.segment} * v.segment_columns;
+        stage(a.x + column, static_cast<std::uint32_t>(min(std::uint64_t{v.segment_columns}, a.cols - column)), staged);
+        if (asked)
+          __syncthreads();
+        else
+          is_right = even = pieces.are_even();
+        asked = true;
+        return is_right;
       });
+      if (is_right) p += gridDim.x;
     }
   } else {
     warp.multiply(TileRange{first, tiles, gridDim.x * team.teams}, [&] {
@@ -287,6 +296,7 @@ __global__ void __launch_bounds__(tuning::max_threads, 1)
         if (a.near.staged) stage(a.near.copy, a.near.count, staged);
       }
       if constexpr (near == Near::hot || has_table(source)) __syncthreads();
+      return true;
     });
   }
 }
