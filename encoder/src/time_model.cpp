@@ -239,7 +239,8 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
     bytes += passes * part.info.rows.count * size_of(part.info.value_type);
     passes = 2;
     for (const Counter& c : part.work) add(work, c.name, c.value);
-    const bool fetches = part.fetch_limit != 0, fits = part.device_bytes() <= part.fetch_limit;
+    bytes -= part.unread_bytes;
+    const bool fetches = part.fetch_limit != 0, fits = part.device_bytes() - part.unread_bytes <= part.fetch_limit;
     if (fetches && !fits) add(work, fmt::format("{}.unfetched", part.info.layout), 1);
     fetched = fetched && fetches && fits;
   }

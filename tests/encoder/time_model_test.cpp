@@ -46,8 +46,10 @@ CsrMatrix square(std::uint64_t n, std::uint64_t per_row, bool scattered, std::ui
   std::mt19937_64 rng(7);
   return from_rows<double>(n, n, rng, 3, [&](std::uint64_t i) {
     std::vector<std::uint32_t> row(i == n / 2 && longest_row != 0 ? longest_row : per_row);
-    const std::uint64_t first = std::min(i, n - row.size());
+    const bool apart = !scattered && row.size() >= 32;  // its last column, or csr would read no other
+    const std::uint64_t first = std::min(i, n - row.size() - (apart ? 1 : 0));
     for (std::size_t k = 0; k < row.size(); ++k) row[k] = static_cast<std::uint32_t>(scattered ? rng() % n : first + k);
+    if (apart) ++row.back();
     return row;
   });
 }
@@ -146,22 +148,26 @@ TEST_CASE("a GPU's turns and waves are work") {
   CHECK(count_of(work(square(2000, 64, false, 128), "csr"), "csr.vector_waves") == 0);
   // csr/ipcsr: rows of more than 2,048 entries have blocks of their own, for which there is a kernel if all are like
   // that.
-  const auto wide = [&](std::uint64_t of_last_two) {
+  const auto rows = [](std::uint32_t of_last_two, std::uint32_t apart) {
     std::mt19937_64 rng(1);
-    return work(from_rows<double>(300, 4000, rng, 0,
-                                  [&](std::uint64_t i) {
-                                    std::vector<std::uint32_t> row(i < 298 ? 2100 : of_last_two);
-                                    std::iota(row.begin(), row.end(), 0U);
-                                    return row;
-                                  }),
-                "csr");
+    return from_rows<double>(300, 5000, rng, 0, [&](std::uint64_t i) {
+      std::vector<std::uint32_t> row(i < 298 ? 2100 : of_last_two);
+      for (std::uint32_t k = 0; k < row.size(); ++k) row[k] = k * apart;
+      return row;
+    });
   };
+  const auto wide = [&](std::uint32_t of_last_two) { return work(rows(of_last_two, 2), "csr"); };
   const auto long_rows = wide(2100), two_short = wide(5);
   CHECK(count_of(long_rows, "csr.row_entries") == 300 * 2100);
   CHECK(count_of(long_rows, "csr.row_multiplies") == 1);
   CHECK(count_of(long_rows, "csr.block_multiplies") == 0);
   CHECK(count_of(two_short, "csr.row_multiplies") == 0);
   CHECK(count_of(two_short, "csr.block_entries") == 298 * 2100 + 10);
+  // Columns that follow one another are not read, 4 of 12 bytes, but one of each row.
+  const auto runs = work(rows(5, 1), "csr");
+  CHECK(count_of(runs, "csr.row_entries") == (298 * 2100 + 10) * 2 / 3);
+  CHECK(count_of(runs, "csr.block_entries") == 0);
+  CHECK(count_of(two_short, "bytes") - count_of(runs, "bytes") == 4 * (298 * 2100 + 10));
   // dia: while a thread waits for a diagonal 1.5 MB of others' arrive, and a quarter of the loads always counts.
   CHECK(count_of(work(square(9000, 20, false), "dia"), "dia.chain") == 20 + 19 - 39 * 9000 * 8 / 1'500'000);
   // A row of more than eight chunks of 256.

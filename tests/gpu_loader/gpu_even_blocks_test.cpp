@@ -1,9 +1,12 @@
 // Rows and slices that are all on the device at once, in one block of each multiprocessor or in two, and a few more:
-// the host's bits. Part of gpu_test.
+// the host's bits. Rows of csr whose columns follow one another. Part of gpu_test.
+
+#include <numeric>
 
 #include "catch.hpp"
 #include "csell_cases.hpp"
 #include "host_products.hpp"
+#include "orders/csr.hpp"
 
 namespace spmvpack::test {
 namespace {
@@ -57,6 +60,43 @@ TEST_CASE("csell: few slices and not so few, several of a block: the host's bits
       same(with_values<double>(band<double>(rows, 9, 0), [](auto r, auto c) { return static_cast<double>(c - r); }),
            "step");
     }
+}
+
+/// Rows of such lengths, in turn, whose columns follow one another from anywhere on; but for those of row `torn`.
+template <class A, class V>
+void rows_of_neighbours(std::uint64_t rows, const std::vector<std::uint32_t>& lengths, std::uint64_t torn) {
+  std::mt19937_64 rng(rows);
+  const CsrMatrix matrix = from_rows<A>(rows, 7000, rng, 3, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> row(lengths[r % lengths.size()]);
+    std::iota(row.begin(), row.end(), static_cast<std::uint32_t>(rng() % (7000 - row.size())));
+    if (r == torn) row.back() = 6999;
+    return row;
+  });
+  INFO(rows << " rows, of " << lengths[0] << ", torn " << torn);
+  require_bits_of_host<V>(matrix, "csr", {});
+  const gpu_loader::DeviceMatrix a = load_device(encode(matrix, "csr").bytes);
+  const std::vector<V> x = random_vector<V>(matrix.cols, 1);
+  const Orders<A, V> orders(matrix, x);
+  for (const auto& kernel : a.kernels()) {
+    INFO(kernel.name);
+    REQUIRE(same_bits(multiply<V>(a, x, kernel.name), orders.by(std::string(kernel.name))));
+  }
+}
+
+TEST_CASE("csr: rows of columns that follow one another, of which but the first is read: the same bits") {
+  const auto all = [](std::uint64_t rows, const std::vector<std::uint32_t>& lengths) {
+    for (const std::uint64_t torn : {rows, std::uint64_t{0}, rows - 1}) {
+      rows_of_neighbours<double, double>(rows, lengths, torn);
+      rows_of_neighbours<float, float>(rows, lengths, torn);
+      rows_of_neighbours<float, double>(rows, lengths, torn);
+    }
+  };
+  all(300, {2049, 4000, 2500, 6998});         // a block for each row
+  all(1500, {1500, 2000, 1, 2047, 0, 2048});  // and for two, and rows of one entry and none
+  all(900, {700, 650, 33, 900});              // three
+  all(20000, {120, 99, 0, 130});              // twenty
+  all(40000, {33, 34, 48, 31});               // sixty
+  for (const std::uint32_t length : {40U, 64U, 100U, 250U}) all(777, {length, length + 1, length - 1, 0});
 }
 
 }  // namespace

@@ -287,9 +287,9 @@ TEST_CASE("the encoder predicts the time of the kernel that is csr's default") {
     std::vector<std::uint32_t> of_rows;
     for (const auto& [count, length] : lengths) of_rows.insert(of_rows.end(), count, length);
     std::mt19937_64 rng(1);
-    const CsrMatrix a = test::from_rows<double>(of_rows.size(), 140000, rng, 1, [&](std::uint64_t r) {
+    const CsrMatrix a = test::from_rows<double>(of_rows.size(), 280000, rng, 1, [&](std::uint64_t r) {
       std::vector<std::uint32_t> row(of_rows[r]);
-      std::iota(row.begin(), row.end(), 0U);
+      for (std::uint32_t i = 0; i < row.size(); ++i) row[i] = 2 * i;
       return row;
     });
     INFO(of_rows.size() << " rows, the last of " << of_rows.back());

@@ -57,8 +57,24 @@ std::uint64_t scalar_lines(const CsrView& a) {
   return a.nnz() * (of_step(size_of(a.value_type())) + of_step(sizeof(std::uint32_t))) / lanes;
 }
 
-/// Of the kernel that is a GPU's default.
-std::vector<Counter> work(const CsrView& a, std::uint64_t longest, const Device& device) {
+/// Whether a GPU's load will find that each row's columns follow one another.
+bool has_runs(const CsrView& a, std::uint64_t longest) {
+  if (!rules::looks_for_runs(a.rows(), longest, a.nnz())) return false;
+  for (std::uint64_t r = 0; r < a.rows(); ++r) {
+    const std::uint64_t begin = a.row_ptr(r), end = a.row_ptr(r + 1);
+    if (begin != end && a.col_idx()[end - 1] - a.col_idx()[begin] != end - begin - 1) return false;
+  }
+  return true;
+}
+/// An entry whose column is not read, in entries: by the bytes that are.
+std::uint64_t entries_of_runs(const CsrView& a) {
+  const std::uint64_t value = size_of(a.value_type());
+  return a.nnz() * value / (value + sizeof(std::uint32_t));
+}
+
+/// Of the kernel that is a GPU's default. runs: has_runs(). Kernels that read less of them have the chains and blocks
+/// that they have otherwise; those of `ipcsr` are like those of single rows.
+std::vector<Counter> work(const CsrView& a, std::uint64_t longest, bool runs, const Device& device) {
   std::vector<Counter> work{{Work::multiplies, 1}, {Work::entries, a.nnz()}, {Work::rows, a.rows()}};
   if (a.nnz() == 0) return work;
   switch (rules::default_kernel(a.rows(), longest, a.nnz())) {
@@ -72,11 +88,16 @@ std::vector<Counter> work(const CsrView& a, std::uint64_t longest, const Device&
       work.emplace_back(Work::carry_rounds, div_up(div_up(longest, rules::chunk_entries), rules::chunks_at_once));
       break;
     case rules::vector:
-      work.emplace_back(Work::vector_entries, a.nnz());
+      work.emplace_back(Work::vector_entries, runs ? entries_of_runs(a) : a.nnz());
       work.emplace_back(Work::vector_chain, rules::vector_turns(a.rows(), longest, a.nnz()));
       work.emplace_back(Work::vector_waves, waves(a.rows() * rules::lanes_per_row(a.rows(), a.nnz()), device));
       break;
     case rules::ipcsr: {
+      if (runs) {
+        work.emplace_back(Work::row_multiplies, 1);
+        work.emplace_back(Work::row_entries, entries_of_runs(a));
+        break;
+      }
       const Turns most = longest_turns(a);
       work.emplace_back(most.single_rows ? Work::row_multiplies : Work::block_multiplies, 1);
       work.emplace_back(most.single_rows ? Work::row_entries : Work::block_entries, a.nnz());
@@ -114,8 +135,12 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   share_by_section(plan);
   plan.fetch_limit = launch_rules::prefetch::csr_limit;
   plan.counters = {main_choice("row_ptr.bits", has_wide_pointers(plan.info) ? 64U : 32U)};
-  plan.work = work(a, plan.info.params[param_longest_row], device_of(options));
-  plan.columns = columns(a, plan.info.params[param_longest_row]);
+  const std::uint64_t longest = plan.info.params[param_longest_row];
+  const rules::Kernel kernel = rules::default_kernel(a.rows(), longest, a.nnz());
+  const bool runs = (kernel == rules::ipcsr || kernel == rules::vector) && has_runs(a, longest);
+  plan.work = work(a, longest, runs, device_of(options));
+  if (runs) plan.unread_bytes = a.nnz() * sizeof(std::uint32_t);
+  plan.columns = columns(a, longest);
   // Blocks and chunks of so many entries, wherever rows end, have as much of x at a time as chunks of other layouts.
   plan.in_chunks = std::any_of(plan.work.begin(), plan.work.end(), [](const Counter& c) {
     return c.name == name_of(Work::block_multiplies) || c.name == name_of(Work::merge_multiplies);
@@ -126,7 +151,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
     plan.work.emplace_back(Work::empty_rows, rows.empty);
     plan.work.emplace_back(Work::scattered_entries, rows.scattered_entries);
     constexpr std::uint64_t piece = launch_rules::long_rows::csr_piece;
-    plan.near_entries = entries_in_turns(a, rows_longer_than(piece, a, plan.info.params[param_longest_row]), piece);
+    plan.near_entries = entries_in_turns(a, rows_longer_than(piece, a, longest), piece);
   }
   return plan;
 }

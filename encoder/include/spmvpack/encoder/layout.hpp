@@ -131,6 +131,8 @@ struct PartPlan {
   /// Up to how many device bytes of the part a GPU's kernel fetches ahead, as launch_rules/prefetch.hpp has it; 0: the
   /// layout's kernels do not.
   std::uint64_t fetch_limit = 0;
+  /// Of device_bytes(), those that a GPU's kernel does not read.
+  std::uint64_t unread_bytes = 0;
   /// What a multiply of one column does besides moving bytes and gathering x, in units that the time model prices
   /// (time_model.hpp), such as {"ccoo.slots", 8192}.
   std::vector<Counter> work;

@@ -164,6 +164,52 @@ __global__ void __launch_bounds__(threads)
   *at = begin == end ? before : fma(alpha, sum, before);
 }
 
+/// The same, with the same sums, where each row's columns follow one another: no thread waits for a column before it
+/// asks for x, and none needs to be told which row another one's entry is in, so that no product is staged.
+template <class A, class V, class P>
+__global__ void __launch_bounds__(threads)
+    ipcsr_runs_kernel(Arrays<A, P> a, const std::uint32_t* __restrict__ starts, DeviceScalar<V> alpha_in,
+                      const V* __restrict__ x, DeviceScalar<V> beta_in, V* y, RowMap map, Prefetch prefetch) {
+  constexpr unsigned together = 8;
+  __shared__ V of_warps[warps];
+  const V alpha = alpha_in.get(), beta = beta_in.get();
+  prefetch(alpha);
+  const std::uint32_t first_row = starts[blockIdx.x], rows = starts[blockIdx.x + std::uint64_t{1}] - first_row;
+  const bool single = rows == 1;
+  const unsigned each = single ? threads : threads_per_row(threads, rows);
+  const std::uint32_t of_block = threadIdx.x / each;
+  std::uint64_t begin = 0, end = 0;
+  if (of_block < rows && alpha != V{0}) {
+    begin = a.row_ptr[first_row + std::uint64_t{of_block}];
+    end = a.row_ptr[first_row + std::uint64_t{of_block} + 1];
+  }
+  const V* const x_row = x + (begin < end ? a.col_idx[begin] : 0);
+  V sum = 0;
+  for (std::uint64_t k = begin + threadIdx.x % each; k < end; k += together * each) {
+    A value[together];
+    V element[together];
+#pragma unroll
+    for (unsigned i = 0; i < together; ++i) {
+      const std::uint64_t at = k + i * each;
+      value[i] = at < end ? a.values[at] : A{0};
+      element[i] = at < end ? x_row[at - begin] : V{0};
+    }
+    issue_loads();
+#pragma unroll
+    for (unsigned i = 0; i < together; ++i) {
+      if (k + i * each >= end) continue;
+      const V v = static_cast<V>(value[i]);
+      sum = single ? fma(v, element[i], sum) : sum + v * element[i];
+    }
+  }
+  __syncwarp();
+  sum = group_sum(sum, each, of_warps);
+  if (threadIdx.x % each != 0 || of_block >= rows) return;
+  V* const at = y + map(first_row + of_block);
+  const V before = scaled(beta, at);
+  *at = begin == end ? before : fma(alpha, sum, before);
+}
+
 /// For each of the rows [first, first + count), as if a block started there: the number of the block's rows minus one.
 template <class A, class P>
 __global__ void row_block_rows_kernel(Arrays<A, P> a, std::uint64_t first, std::uint64_t count, std::uint8_t* more) {
@@ -225,7 +271,7 @@ void multiply_pcsr(const PartView& part, const MultiplyCall& call) {
   });
 }
 
-void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const MultiplyCall& call) {
+void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const MultiplyCall& call, bool runs) {
   if (blocks.count == 0) return;
   with_arrays(part, call.description.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
     const auto alpha = device_scalar<V>(call.alpha), beta = device_scalar<V>(call.beta);
@@ -233,9 +279,12 @@ void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const
     auto* const y = static_cast<V*>(call.columns.y);
     const RowMap map{call.row_list};
     const unsigned grid = blocks_for(blocks.count, 1);
-    const Prefetch fetch = Prefetch::of<V>(grid, call, part, bytes_of(part.get<std::uint32_t>("col_idx")),
-                                           bytes_of(part.get<A>("values")), launch_rules::prefetch::csr_limit);
-    if (blocks.count == a.rows)
+    const Prefetch fetch =
+        Prefetch::of<V>(grid, call, part, runs ? DeviceBytes{} : bytes_of(part.get<std::uint32_t>("col_idx")),
+                        bytes_of(part.get<A>("values")), launch_rules::prefetch::csr_limit);
+    if (runs)
+      launch(ipcsr_runs_kernel<A, V, P>, grid, threads, call.stream, a, blocks.starts(), alpha, x, beta, y, map, fetch);
+    else if (blocks.count == a.rows)
       launch(ipcsr_single_rows_kernel<A, V, P>, grid, threads, call.stream, a, alpha, x, beta, y, map, fetch);
     else
       launch(ipcsr_kernel<A, V, P>, grid, threads, call.stream, a, blocks.starts(), alpha, x, beta, y, map, fetch);

@@ -52,17 +52,22 @@ struct ChunkEndsOnDevice {
 };
 ChunkEndsOnDevice make_chunk_ends(const PartView& part, const LoadContext& context);
 
+/// Whether the columns of each row follow one another. Waits for the device.
+bool rows_are_runs(const PartView& part, const LoadContext& context);
+
 /// What prepare() builds.
 struct State final : LayoutState {
+  bool runs = false;  ///< rows_are_runs(), where launch_rules say that it is worth a look
   RowBlocksOnDevice row_blocks;
   ChunkEndsOnDevice chunk_ends;
 };
 
 void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch*/, Stream stream);
 
-void multiply_rows(const PartView& part, const MultiplyCall& call, std::uint32_t lanes);
+/// runs: rows_are_runs(), which these two read less of then.
+void multiply_rows(const PartView& part, const MultiplyCall& call, std::uint32_t lanes, bool runs);
+void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const MultiplyCall& call, bool runs);
 void multiply_pcsr(const PartView& part, const MultiplyCall& call);
-void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const MultiplyCall& call);
 /// The same by several columns, neighbours in each row of X.
 void multiply_rows_by_columns(const PartView& part, const MultiplyCall& call, std::uint32_t lanes);
 /// Of at most launch_rules::columns::of_ipcsr.

@@ -18,6 +18,10 @@ constexpr std::array<std::string_view, 5> check_names{
 std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadContext& context) {
   auto state = std::make_unique<State>();
   if (context.wants(ipcsr)) state->row_blocks = make_row_blocks(part, context);
+  const bool wants_runs = context.wants(ipcsr) || context.wants(vector) || context.wants(vector32);
+  if (wants_runs &&
+      looks_for_runs(part.rows(), part.info().params[spmvpack::layouts::csr::param_longest_row], part.info().nnz))
+    state->runs = rows_are_runs(part, context);
   if (context.wants(merge)) state->chunk_ends = make_chunk_ends(part, context);
   return state;
 }
@@ -35,15 +39,15 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
   }
   switch (call.kernel) {
     case vector:
-      return multiply_rows(view, call, lanes_per_row(view.rows(), view.info().nnz));
+      return multiply_rows(view, call, lanes_per_row(view.rows(), view.info().nnz), state.runs);
     case vector32:  // CSR-vector as Bell and Garland have it: a warp for each row
-      return multiply_rows(view, call, 32);
+      return multiply_rows(view, call, 32, state.runs);
     case scalar:
-      return multiply_rows(view, call, 1);
+      return multiply_rows(view, call, 1, false);
     case pcsr:
       return multiply_pcsr(view, call);
     case ipcsr:
-      return multiply_ipcsr(view, state.row_blocks, call);
+      return multiply_ipcsr(view, state.row_blocks, call, state.runs);
     case merge:
       return multiply_merge(view, state.chunk_ends, call);
     default:

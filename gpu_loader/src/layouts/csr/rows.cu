@@ -13,7 +13,8 @@ namespace spmvpack::gpu_loader::layouts::csr_kernels {
 namespace {
 
 /// `Lanes` lanes per row: lane i takes entries i, i + Lanes, ...; then the tree. Blocks have `most` threads at most.
-template <unsigned Lanes, unsigned most, class A, class V, class P>
+/// runs: rows_are_runs().
+template <unsigned Lanes, unsigned most, bool runs, class A, class V, class P>
 __global__ void __launch_bounds__(most, tuning::csr_rows_blocks(most))
     rows_kernel(Arrays<A, P> a, DeviceScalar<V> alpha_in, const V* __restrict__ x, DeviceScalar<V> beta_in, V* y,
                 RowMap map, Prefetch prefetch) {
@@ -36,6 +37,8 @@ __global__ void __launch_bounds__(most, tuning::csr_rows_blocks(most))
     for (std::uint64_t k = begin + lane; k < end; k += Lanes)
       sum = fma(static_cast<V>(a.values[k]), x[a.col_idx[k]], sum);
   } else {
+    [[maybe_unused]] const std::uint64_t row_begin = begin;
+    [[maybe_unused]] const std::uint32_t first_column = runs && begin < end ? a.col_idx[begin] : 0;
     // Lanes that have one entry more than others would otherwise take theirs one after the other, apart from them.
     for (; begin < end; begin += batch * Lanes) {
       V value[batch], element[batch];
@@ -45,7 +48,10 @@ __global__ void __launch_bounds__(most, tuning::csr_rows_blocks(most))
       for (unsigned i = 0; i < batch; ++i) {
         const std::uint64_t k = begin + i * Lanes + lane;
         has[i] = k < end;
-        column[i] = has[i] ? a.col_idx[k] : 0;
+        if constexpr (runs)
+          column[i] = first_column + static_cast<std::uint32_t>(k - row_begin);
+        else
+          column[i] = has[i] ? a.col_idx[k] : 0;
         value[i] = has[i] ? static_cast<V>(a.values[k]) : V{0};
       }
 #pragma unroll
@@ -67,26 +73,54 @@ __global__ void __launch_bounds__(most, tuning::csr_rows_blocks(most))
 }
 
 template <unsigned Lanes, class V, class A, class P>
-void launch_rows(const PartView& part, const Arrays<A, P>& a, const MultiplyCall& call) {
+void launch_rows(const PartView& part, const Arrays<A, P>& a, const MultiplyCall& call, bool runs = false) {
   const auto start = [&](auto kernel, unsigned block_threads) {
     const unsigned blocks = blocks_for(std::uint64_t{a.rows} * Lanes, block_threads);
     launch(kernel, blocks, block_threads, call.stream, a, device_scalar<V>(call.alpha),
            static_cast<const V*>(call.columns.x), device_scalar<V>(call.beta), static_cast<V*>(call.columns.y),
            RowMap{call.row_list},
-           Prefetch::of<V>(blocks, call, part, bytes_of(part.get<std::uint32_t>("col_idx")),
+           Prefetch::of<V>(blocks, call, part, runs ? DeviceBytes{} : bytes_of(part.get<std::uint32_t>("col_idx")),
                            bytes_of(part.get<A>("values")), launch_rules::prefetch::csr_limit));
   };
   if constexpr (Lanes == 1) {
     if (call.device.multiprocessor_threads == 2 * tuning::csr_scalar_threads)
-      return start(rows_kernel<Lanes, tuning::csr_scalar_threads, A, V, P>,
+      return start(rows_kernel<Lanes, tuning::csr_scalar_threads, false, A, V, P>,
                    tuning::csr_scalar_block(a.rows, call.device.multiprocessors));
   }
-  start(rows_kernel<Lanes, tuning::csr_rows_threads, A, V, P>, tuning::csr_rows_threads);
+  if constexpr (Lanes == 32) {  // as many as rows that are looked at have
+    if (runs) return start(rows_kernel<Lanes, tuning::csr_rows_threads, true, A, V, P>, tuning::csr_rows_threads);
+  }
+  start(rows_kernel<Lanes, tuning::csr_rows_threads, false, A, V, P>, tuning::csr_rows_threads);
+}
+
+/// Sets *other if the columns of a row do not follow one another. They rise.
+template <class A, class P>
+__global__ void other_rows_kernel(Arrays<A, P> a, std::uint32_t* other) {
+  bool found = false;
+  for (std::uint64_t r = first_item(); r < a.rows && !found; r += stride()) {
+    const std::uint64_t begin = a.row_ptr[r], end = a.row_ptr[r + 1];
+    found = begin < end && a.col_idx[end - 1] - a.col_idx[begin] != end - begin - 1;
+  }
+  if (found) *other = 1;
 }
 
 }  // namespace
 
-void multiply_rows(const PartView& part, const MultiplyCall& call, std::uint32_t lanes) {
+bool rows_are_runs(const PartView& part, const LoadContext& context) {
+  const std::shared_ptr<void> memory = context.scratch(sizeof(std::uint32_t));
+  auto* const other = static_cast<std::uint32_t*>(memory.get());
+  require_cuda(cudaMemsetAsync(other, 0, sizeof *other, context.stream), "looking at rows");
+  with_arrays(part, part.info().value_type, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
+    launch(other_rows_kernel<A, P>, stride_blocks(a.rows, tuning::vector_threads), tuning::vector_threads,
+           context.stream, a, other);
+  });
+  std::uint32_t found = 0;
+  require_cuda(cudaMemcpyAsync(&found, other, sizeof found, cudaMemcpyDeviceToHost, context.stream), "looking at rows");
+  require_cuda(cudaStreamSynchronize(context.stream), "looking at rows");
+  return found == 0;
+}
+
+void multiply_rows(const PartView& part, const MultiplyCall& call, std::uint32_t lanes, bool runs) {
   with_arrays(part, call.description.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
     switch (lanes) {
       case 1:
@@ -100,7 +134,7 @@ void multiply_rows(const PartView& part, const MultiplyCall& call, std::uint32_t
       case 16:
         return launch_rows<16, V>(part, a, call);
       default:
-        return launch_rows<32, V>(part, a, call);
+        return launch_rows<32, V>(part, a, call, runs);
     }
   });
 }
