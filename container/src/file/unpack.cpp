@@ -4,8 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <functional>
 
+#include "file/merge.hpp"
 #include "spmvpack/container/base/memory.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/file/reader.hpp"
@@ -15,79 +15,28 @@
 namespace spmvpack {
 namespace {
 
-/// Maps a part's local indices to those of the matrix.
-class ToGlobal {
- public:
-  ToGlobal(const LoadedPart& part, const IndexMap& map, std::string_view list)
-      : begin_(map.begin),
-        list_(map.kind == format::MapKind::list ? part.view().get<std::uint32_t>(list).data() : nullptr) {}
-  std::uint64_t operator()(std::uint64_t local) const noexcept {
-    return list_ != nullptr ? list_[local] : begin_ + local;
-  }
-
- private:
-  std::uint64_t begin_;
-  const std::uint32_t* list_;
-};
-
-struct LocalPart {
-  CsrMatrix matrix;
-  ToGlobal row, col;
-};
-
 /// Merges several parts into one matrix with sorted rows.
 template <class T>
-CsrMatrix merge(const Container& container, format::Role role, std::span<const LocalPart> parts, int threads) {
+CsrMatrix merge(const Container& container, format::Role role, std::span<const LoadedPart> loaded,
+                std::span<const CsrMatrix> matrices, int threads) {
   const MatrixFacts& facts = container.facts();
   const bool transpose = role == format::Role::transpose;
   CsrMatrix m = allocate_csr(transpose ? facts.cols : facts.rows, transpose ? facts.rows : facts.cols, facts.nnz,
                              facts.value_type);
-  auto& values = std::get<Array<T>>(m.values);
-  std::fill(m.row_ptr.begin(), m.row_ptr.end(), 0);
-  for (const LocalPart& part : parts)
-    for (std::uint64_t r = 0; r < part.matrix.rows; ++r)
-      m.row_ptr[part.row(r) + 1] += part.matrix.row_ptr[r + 1] - part.matrix.row_ptr[r];
-  for (std::uint64_t r = 0; r < m.rows; ++r) m.row_ptr[r + 1] += m.row_ptr[r];
-
-  // Parts are appended row by row in table order, then each row is sorted.
-  Array<std::uint64_t> next(m.rows);
-  std::copy(m.row_ptr.begin(), m.row_ptr.begin() + m.rows, next.begin());
-  for (const LocalPart& part : parts) {
-    const auto& from = std::get<Array<T>>(part.matrix.values);
-    for (std::uint64_t r = 0; r < part.matrix.rows; ++r) {
-      std::uint64_t& to = next[part.row(r)];
-      for (std::uint64_t k = part.matrix.row_ptr[r]; k < part.matrix.row_ptr[r + 1]; ++k, ++to) {
-        m.col_idx[to] = static_cast<std::uint32_t>(part.col(part.matrix.col_idx[k]));
-        std::memcpy(&values[to], &from[k], sizeof(T));
-      }
-    }
+  CountedVector<LocalEntries<T>> parts;
+  for (std::size_t i = 0; i < loaded.size(); ++i) {
+    const CsrMatrix& local = matrices[i];
+    const auto& values = std::get<Array<T>>(local.values);
+    const PartView& view = loaded[i].view();
+    parts.push_back({{local.row_ptr.data(), local.row_ptr.size()},
+                     {local.col_idx.data(), local.col_idx.size()},
+                     {values.data(), values.size()},
+                     ToGlobal(view, view.info().rows, "row_map"),
+                     ToGlobal(view, view.info().cols, "col_map")});
   }
-  constexpr std::uint64_t rows_per_task = 4096;
-  parallel_pieces(m.rows, rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    struct Entry {
-      std::uint32_t column;
-      T value;
-    };
-    CountedVector<Entry> row;
-    for (std::uint64_t r = first; r < last; ++r) {
-      const std::uint64_t begin = m.row_ptr[r], end = m.row_ptr[r + 1];
-      const auto* const out_of_order =
-          std::adjacent_find(m.col_idx.begin() + begin, m.col_idx.begin() + end, std::greater_equal<>());
-      if (out_of_order == m.col_idx.begin() + end) continue;
-      row.resize(end - begin);
-      for (std::uint64_t k = begin; k < end; ++k) row[k - begin] = {m.col_idx[k], values[k]};
-      std::sort(row.begin(), row.end(), [](const Entry& a, const Entry& b) { return a.column < b.column; });
-      for (std::uint64_t k = begin; k < end; ++k) {
-        m.col_idx[k] = row[k - begin].column;
-        values[k] = row[k - begin].value;
-        if (k > begin && m.col_idx[k] == m.col_idx[k - 1])
-          throw Error(errc::corrupt,
-                      fmt::format("two parts hold the entry in row {}, column {}{}", r, m.col_idx[k],
-                                  transpose ? " of the transpose" : ""),
-                      container.name(), "get the file again, or encode it again");
-      }
-    }
-  });
+  auto& values = std::get<Array<T>>(m.values);
+  merge<T>(parts, {m.row_ptr.data(), m.row_ptr.size()}, {m.col_idx.data(), m.col_idx.size()},
+           {values.data(), values.size()}, transpose, container.name(), threads);
   return m;
 }
 
@@ -154,18 +103,17 @@ CsrMatrix unpack(const Container& container, const LoadOptions& options, format:
     throw Error(errc::corrupt, fmt::format("{} entries in {} bytes of sections", with_bytes, raw), container.name());
 
   CountedVector<LoadedPart> loaded;
-  CountedVector<LocalPart> parts;
+  CountedVector<CsrMatrix> parts;
   for (std::size_t i = 0; i < infos.size(); ++i) {
     loaded.push_back(container.load_part(static_cast<std::size_t>(&infos[i] - container.parts().data()), load));
     const LoadedPart& part = loaded.back();
     const Layout& layout = find_layout(part.info().layout);
-    parts.push_back({layout.unpack(part.view(), options.threads), ToGlobal(part, part.info().rows, "row_map"),
-                     ToGlobal(part, part.info().cols, "col_map")});
+    parts.push_back(layout.unpack(part.view(), options.threads));
     report_progress(options.progress, "unpack", i + 1, infos.size());
     if (direct) loaded.clear();
   }
-  CsrMatrix m = direct ? std::move(parts[0].matrix) : dispatch(facts.value_type, [&]<class T>(T) {
-    return merge<T>(container, role, parts, options.threads);
+  CsrMatrix m = direct ? std::move(parts[0]) : dispatch(facts.value_type, [&]<class T>(T) {
+    return merge<T>(container, role, loaded, parts, options.threads);
   });
   parts.clear();
   loaded.clear();

@@ -6,6 +6,7 @@
 #include "spmvpack/container/layouts/amb_entries.hpp"
 #include "stored_zeros.hpp"
 #include "unpacking.hpp"
+#include "value_functions.hpp"
 #include "violations.hpp"
 
 namespace spmvpack::layouts::amb {
@@ -103,6 +104,6 @@ void check(const PartView& part, int threads) {
 
 }  // namespace
 
-const Layout layout{"amb", sections, parameters, check_shape, check, unpack<Entries>};
+const Layout layout{"amb", sections, parameters, check_shape, check, unpack<Entries>, &value_functions<Entries>};
 
 }  // namespace spmvpack::layouts::amb

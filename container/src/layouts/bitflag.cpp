@@ -6,6 +6,7 @@
 #include "spmvpack/container/layouts/bitflag_check.hpp"
 #include "spmvpack/container/layouts/bitflag_entries.hpp"
 #include "unpacking.hpp"
+#include "value_functions.hpp"
 #include "violations.hpp"
 
 namespace spmvpack::layouts::bitflag {
@@ -144,6 +145,7 @@ const Layout layout{.name = "bitflag",
                     .check_shape = check_shape,
                     .check = check,
                     .unpack = unpack<Entries>,
+                    .values = &value_functions<Entries>,
                     .source_names = source_names};
 
 }  // namespace spmvpack::layouts::bitflag

@@ -8,6 +8,7 @@
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/ccoo_check.hpp"
 #include "unpacking.hpp"
+#include "value_functions.hpp"
 #include "violations.hpp"
 
 namespace spmvpack::layouts::ccoo {
@@ -204,6 +205,6 @@ View<T> view(const PartView& part) {
 SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
 #undef SPMVPACK_INSTANTIATE
 
-const Layout layout{"ccoo", sections, parameters, check_shape, check, unpack<Entries>};
+const Layout layout{"ccoo", sections, parameters, check_shape, check, unpack<Entries>, &value_functions<Entries>};
 
 }  // namespace spmvpack::layouts::ccoo

@@ -6,6 +6,7 @@
 
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/coo_check.hpp"
+#include "value_functions.hpp"
 #include "violations.hpp"
 
 namespace spmvpack::layouts::coo {
@@ -53,6 +54,6 @@ CsrMatrix unpack(const PartView& part, int threads) {
 
 }  // namespace
 
-const Layout layout{"coo", sections, {}, nullptr, check, unpack};
+const Layout layout{"coo", sections, {}, nullptr, check, unpack, &value_functions<Entries>};
 
 }  // namespace spmvpack::layouts::coo

@@ -7,6 +7,7 @@
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/csell_check.hpp"
 #include "unpacking.hpp"
+#include "value_functions.hpp"
 #include "violations.hpp"
 
 namespace spmvpack::layouts::csell {
@@ -191,6 +192,7 @@ const Layout layout{.name = "csell",
                     .check_shape = check_shape,
                     .check = check,
                     .unpack = unpack<Entries>,
+                    .values = &value_functions<Entries>,
                     .shares_entries = true,
                     .source_names = source_names};
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "spmvpack/container/base/parallel.hpp"
+#include "value_functions.hpp"
 
 namespace spmvpack::layouts::csr {
 namespace {
@@ -50,6 +51,6 @@ CsrView view(const PartView& part) {
   });
 }
 
-const Layout layout{"csr", sections, parameters, nullptr, check, unpack};
+const Layout layout{"csr", sections, parameters, nullptr, check, unpack, &value_functions<Entries>};
 
 }  // namespace spmvpack::layouts::csr

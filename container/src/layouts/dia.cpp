@@ -2,6 +2,7 @@
 #include "spmvpack/container/layouts/dia_check.hpp"
 #include "stored_zeros.hpp"
 #include "unpacking.hpp"
+#include "value_functions.hpp"
 #include "violations.hpp"
 
 namespace spmvpack::layouts::dia {
@@ -40,6 +41,6 @@ void check(const PartView& part, int threads) {
 
 }  // namespace
 
-const Layout layout{"dia", sections, {}, nullptr, check, unpack<Entries>};
+const Layout layout{"dia", sections, {}, nullptr, check, unpack<Entries>, &value_functions<Entries>};
 
 }  // namespace spmvpack::layouts::dia

@@ -18,6 +18,6 @@ void check(const PartView& part, int threads) {
 
 }  // namespace
 
-const Layout layout{"ell", sections, {}, check_shape, check, unpack<Entries>};
+const Layout layout{"ell", sections, {}, check_shape, check, unpack<Entries>, &value_functions<Entries>};
 
 }  // namespace spmvpack::layouts::ell

@@ -20,6 +20,6 @@ void check(const PartView& part, int threads) {
 
 }  // namespace
 
-const Layout layout{"ellpack_r", sections, {}, check_shape, check, unpack<Entries>};
+const Layout layout{"ellpack_r", sections, {}, check_shape, check, unpack<Entries>, &value_functions<Entries>};
 
 }  // namespace spmvpack::layouts::ellpack_r

@@ -11,6 +11,7 @@
 #include "spmvpack/container/layouts/layout.hpp"
 #include "spmvpack/container/layouts/padded_rows_check.hpp"
 #include "unpacking.hpp"
+#include "value_functions.hpp"
 #include "violations.hpp"
 
 namespace spmvpack::layouts::padded_rows {

@@ -52,6 +52,7 @@ void check(const PartView& part, int threads) {
 
 }  // namespace
 
-const Layout layout{"pjds", sections, parameters, check_shape, check, unpack<Entries>, permuted};
+const Layout layout{"pjds",  sections, parameters, check_shape, check, unpack<Entries>, &value_functions<Entries>,
+                    permuted};
 
 }  // namespace spmvpack::layouts::pjds

@@ -6,6 +6,7 @@
 #include "spmvpack/container/layouts/pkt_check.hpp"
 #include "spmvpack/container/layouts/pkt_entries.hpp"
 #include "unpacking.hpp"
+#include "value_functions.hpp"
 #include "violations.hpp"
 
 namespace spmvpack::layouts::pkt {
@@ -83,6 +84,6 @@ void check(const PartView& part, int threads) {
 
 }  // namespace
 
-const Layout layout{"pkt", sections, parameters, check_shape, check, unpack<Entries>};
+const Layout layout{"pkt", sections, parameters, check_shape, check, unpack<Entries>, &value_functions<Entries>};
 
 }  // namespace spmvpack::layouts::pkt

@@ -33,6 +33,6 @@ void check(const PartView& part, int threads) {
 
 }  // namespace
 
-const Layout layout{"sell", sections, parameters, check_shape, check, unpack<Entries>};
+const Layout layout{"sell", sections, parameters, check_shape, check, unpack<Entries>, &value_functions<Entries>};
 
 }  // namespace spmvpack::layouts::sell

@@ -6,6 +6,7 @@
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/sjds_check.hpp"
 #include "unpacking.hpp"
+#include "value_functions.hpp"
 #include "violations.hpp"
 
 namespace spmvpack::layouts::sjds {
@@ -98,6 +99,7 @@ const Layout layout{.name = "sjds",
                     .check_shape = check_shape,
                     .check = check,
                     .unpack = unpack<Entries>,
+                    .values = &value_functions<Entries>,
                     .source_names = source_names};
 
 }  // namespace spmvpack::layouts::sjds

@@ -54,6 +54,10 @@ struct LayoutState {
   [[nodiscard]] virtual bool copies_values() const noexcept { return false; }
 };
 
+namespace layouts {
+struct ValueFunctions;
+}  // namespace layouts
+
 struct Layout {
   std::string_view name;
   std::span<const SectionDescription> sections;
@@ -68,6 +72,8 @@ struct Layout {
   void (*check)(const PartView& part, int threads);
   /// The part's entries with local indices, each row sorted by the matrix's columns. The part has been checked.
   CsrMatrix (*unpack)(const PartView& part, int threads);
+  /// What container does with the places of values.
+  const layouts::ValueFunctions* values;
   /// Whether the part numbers rows and columns alike, so that it can multiply vectors in that order, without its lists;
   /// null: never. Looks at the table entry alone.
   bool (*permuted)(const PartInfo& part) = nullptr;
