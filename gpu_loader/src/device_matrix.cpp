@@ -328,6 +328,29 @@ void DeviceMatrix::multiply(Scalar<real_of<V>> alpha, std::type_identity_t<Dense
   }
 }
 
+template <class V>
+void DeviceMatrix::update_values(std::span<const V> values, Stream stream) const {
+  if (!impl_->updates)
+    throw Error(errc::usage, "the matrix was not loaded to be updated", {}, "set DeviceLoadOptions::updatable");
+  const ValueType stored = impl_->facts.value_type;
+  if (values.size() != impl_->facts.nnz)
+    throw Error(errc::usage, fmt::format("{} values for {} entries", values.size(), impl_->facts.nnz), {},
+                "give the values of all entries, in the order of CSR");
+  if (value_type_of<V> != stored && stored != ValueType::f32)
+    throw Error(errc::usage,
+                fmt::format("{} values for a matrix of {}", to_string(value_type_of<V>), to_string(stored)), {},
+                "give values of the matrix's type");
+  gpu_loader::update_values(*impl_->updates, stored, value_type_of<V>, values.data(), stream);
+}
+
+void DeviceMatrix::require_updated(Stream stream) const {
+  if (!impl_->updates || !take_refused(*impl_->updates, stream)) return;
+  throw Error(errc::unsupported,
+              "new values were refused, and the matrix is as it was: where the bits of a value say whether there is an "
+              "entry (dia, amb with blocks), 0 stays 0 and others do not become it",
+              {}, "encode it with --updatable (updatable=true), which chooses no such layout");
+}
+
 namespace {
 
 const std::uint32_t* permutation(const DeviceMatrix::Impl& impl, const DensePlace& from, const DensePlace& to,

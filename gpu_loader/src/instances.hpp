@@ -12,5 +12,6 @@
 #define SPMVPACK_DEVICE_MATRIX_OF(T)                                                   \
   SPMVPACK_DEVICE_MULTIPLY_OF(T, T)                                                    \
   SPMVPACK_DEVICE_MULTIPLY_OF(T, std::complex<T>)                                      \
+  template void DeviceMatrix::update_values(std::span<const T>, Stream) const;         \
   template void DeviceMatrix::permute(std::span<const T>, std::span<T>, Stream) const; \
   template void DeviceMatrix::unpermute(std::span<const T>, std::span<T>, Stream) const;

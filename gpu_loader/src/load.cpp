@@ -152,6 +152,55 @@ void prepare(DeviceMatrix::Impl& impl, std::uint64_t bytes, Stream stream, const
   impl.allocated_bytes = bytes + impl.prepared_bytes;
 }
 
+/// Builds what update_values() needs. host: the parts' bytes.
+void prepare_updates(DeviceMatrix::Impl& impl, std::span<const PartView* const> host, std::uint64_t bytes,
+                     Stream stream, const DeviceLoadOptions& options, const std::string& name) {
+  const auto allocate_more = [&](std::uint64_t more) {
+    impl.prepared_bytes += more;
+    require_limit(bytes + impl.prepared_bytes, options, name);
+    return allocate(options.allocator, more);
+  };
+  std::vector<const PartView*> device;
+  for (const DevicePart& part : impl.parts) device.push_back(&part.view);
+  impl.updates = make_updates(impl.facts, host, device, allocate_more, stream, options.threads);
+  impl.facts = without_values(impl.facts);
+  impl.allocated_bytes = bytes + impl.prepared_bytes;
+}
+
+/// A part's sections, copied back.
+class PartOnHost {
+ public:
+  PartOnHost(const PartView& device, Stream stream) {
+    std::vector<PartView::Section> sections;
+    for (const SectionDescription& d : sections_of(device.info())) {
+      const PartView::Section* const section = device.find(d.name);
+      if (section == nullptr) continue;
+      const std::span<const std::byte> from = section->bytes;
+      if (from.data() == nullptr && !from.empty())
+        throw Error(errc::unsupported, fmt::format("section '{}' is on no device, and updates need it", d.name),
+                    device.where(), "give it in device memory, too");
+      bytes_.emplace_back(from.size());
+      if (!from.empty())
+        require_cuda(cudaMemcpyAsync(bytes_.back().data(), from.data(), from.size(), cudaMemcpyDeviceToHost, stream),
+                     "reading sections back");
+      sections.push_back({section->name, section->type, {bytes_.back().data(), from.size()}});
+    }
+    require_cuda(cudaStreamSynchronize(stream), "reading sections back");
+    view.emplace(device.info(), std::move(sections), device.where());
+  }
+  std::optional<PartView> view;
+
+ private:
+  static std::vector<SectionDescription> sections_of(const PartInfo& info) {
+    const auto of_layout = spmvpack::find_layout(info.layout).sections;
+    std::vector<SectionDescription> all(of_layout.begin(), of_layout.end());
+    all.push_back(row_map_section);
+    all.push_back(col_map_section);
+    return all;
+  }
+  std::vector<Array<std::byte>> bytes_;
+};
+
 }  // namespace
 
 DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const DeviceLoadOptions& options) {
@@ -181,6 +230,15 @@ DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const
   }
   ring.reset();
   prepare(*impl, placement.bytes, stream, options, container.name());
+  if (options.updatable) {
+    std::vector<LoadedPart> loaded;  // the device has checked them
+    for (std::size_t i = 0; i < impl->parts.size(); ++i)
+      loaded.push_back(container.load_part(
+          i, {.threads = options.threads, .verify_checksums = false, .check_structure = !options.check_structure}));
+    std::vector<const PartView*> host;
+    for (const LoadedPart& part : loaded) host.push_back(&part.view());
+    prepare_updates(*impl, host, placement.bytes, stream, options, container.name());
+  }
   return DeviceMatrix(std::move(impl));
 }
 
@@ -220,6 +278,15 @@ DeviceMatrix DeviceMatrix::of_sections(DeviceContents contents, Stream stream, c
   for (const DevicePart& part : impl->parts) check_shape(part.view);
   if (options.check_structure) StructureCheck(impl->parts, impl->facts, stream, scratch_of(options)).finish(name);
   prepare(*impl, bytes, stream, options, name);
+  if (options.updatable) {
+    std::vector<std::unique_ptr<PartOnHost>> copies;
+    std::vector<const PartView*> host;
+    for (const DevicePart& part : impl->parts) {
+      copies.push_back(std::make_unique<PartOnHost>(part.view, stream));
+      host.push_back(&*copies.back()->view);
+    }
+    prepare_updates(*impl, host, bytes, stream, options, name);
+  }
   return DeviceMatrix(std::move(impl));
 }
 

@@ -1,11 +1,13 @@
 #pragma once
 // The internals of a DeviceMatrix, shared by load and multiply.
 
+#include <optional>
 #include <string>
 
 #include "layouts/layout.hpp"
 #include "layouts/registry.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
+#include "updates.hpp"
 
 namespace spmvpack::gpu_loader {
 
@@ -20,6 +22,7 @@ struct DeviceMatrix::Impl {
   CountedVector<DevicePart> parts;
   CountedVector<std::size_t> layouts;  ///< of the parts: indices in kernel_tables()
   MemoryReservation views;             ///< host memory of the parts' views
+  std::optional<Updates> updates;      ///< DeviceLoadOptions::updatable
 
   [[nodiscard]] std::uint64_t bytes_of(format::Role role) const {
     return role == format::Role::a ? bytes_of_a : bytes_of_transpose;

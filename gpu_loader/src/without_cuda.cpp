@@ -45,6 +45,12 @@ void DeviceMatrix::multiply(Scalar<real_of<V>>, std::type_identity_t<DenseView<c
   refuse();
 }
 
+template <class V>
+void DeviceMatrix::update_values(std::span<const V>, Stream) const {
+  refuse();
+}
+void DeviceMatrix::require_updated(Stream) const { refuse(); }
+
 template <class T>
 void DeviceMatrix::permute(std::span<const T>, std::span<T>, Stream) const {
   refuse();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <map>
 #include <set>
 #include <vector>
@@ -10,7 +11,7 @@
 #include "dealt.hpp"
 #include "every_entries.hpp"
 #include "matrices.hpp"
-#include "spmvpack/container/multiply/value_sources.hpp"
+#include "spmvpack/container/multiply/value_slots.hpp"
 #include "variants.hpp"
 
 namespace spmvpack::test {
@@ -59,7 +60,7 @@ bool check_sources(const Container& container, std::map<std::string, int>& looke
     std::map<format::Role, std::vector<int>> found;
     for (const format::Role role : {format::Role::a, format::Role::transpose})
       found[role].resize(container.parts(role).empty() ? 0 : a.nnz());
-    std::uint64_t wrong = 0;
+    std::uint64_t wrong = 0, in_slots = 0;
     for (std::size_t p = 0; p < sources.size(); ++p) {
       const PartView& part = *parts.views[p];
       const auto bytes = layouts::section_bytes(part);
@@ -76,8 +77,26 @@ bool check_sources(const Container& container, std::map<std::string, int>& looke
                      if (bytes.read<T>(slot) != std::bit_cast<bits_of<T>>(values[i])) ++wrong;
                    });
       });
+      // The same, seen from the section.
+      const ValueSlots slots = value_slots(part, source, a.nnz(), 2);
+      const auto& places = std::get<Array<std::uint32_t>>(slots.value);
+      for (std::uint64_t k = 0; k < slots.elements; ++k) {
+        const std::uint64_t i = places.empty() ? k : places[k];
+        if (i == no_value) continue;
+        ++in_slots;
+        if (i >= a.nnz() || std::memcmp(bytes.begin[slots.section] + k * sizeof(T), &values[i], sizeof(T)) != 0)
+          ++wrong;
+      }
+      bool by_bits = false;
+      with_entries<T>(part, [&](const auto& entries) {
+        each_entry(entries, 1,
+                   [&](std::uint32_t /*row*/, std::uint64_t /*run*/, std::uint32_t /*index*/, std::uint32_t /*column*/,
+                       const ValueSlot& slot) { by_bits = by_bits || slot.holds_by_bits; });
+      });
+      CHECK(slots.held_by_bits == by_bits);
     }
     CHECK(wrong == 0);
+    CHECK(in_slots == a.nnz() * found.size() - (found[format::Role::transpose].empty() ? a.nnz() : 0));
     for (const auto& [role, counts] : found)
       CHECK(std::all_of(counts.begin(), counts.end(), [](int count) { return count == 1; }));
   });

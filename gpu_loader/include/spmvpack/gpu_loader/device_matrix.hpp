@@ -68,6 +68,11 @@ struct DeviceLoadOptions {
   /// not find it there. Of layouts csell, bitflag, amb, ccoo, ell, ellpack_r, sell and pjds: csr's kernels, but
   /// `csr/long`, always keep what they read, other layouts never.
   double cache_share = 1.0 / 3;
+  /// For update_values(): load() also stores which value of the matrix each of a part's is, 4 bytes for each slot (8
+  /// from 2^32 - 2 nonzeros on; none for csr and coo of whole matrices), which allocated_bytes() counts. For a while,
+  /// that takes host memory of about twice the matrix as CSR. errc::unsupported if entries of a part share values, with
+  /// the remedy: encode it to be updatable.
+  bool updatable = false;
   ProgressCallback progress;
   DeviceAllocator allocator;
   /// Kernels that multiplies will use (KernelId{}: each part's default). For a layout without a kernel here, all
@@ -94,8 +99,9 @@ struct DeviceContents {
   std::shared_ptr<const void> owner;  ///< of the sections, kept by the matrix; null: they outlive it some other way
 };
 
-/// A matrix loaded from a container into the current device's memory, byte for byte as in the file. Immutable; copies
-/// share the memory. Concurrent multiplies on several streams can share one matrix; give each its own workspace.
+/// A matrix loaded from a container into the current device's memory, byte for byte as in the file. Copies share the
+/// memory, and see each other's update_values(), which is all that changes it. Concurrent multiplies on several streams
+/// can share one matrix; give each its own workspace.
 class SPMVPACK_EXPORT DeviceMatrix {
  public:
   /// Loads every part and returns when everything is on the device and checked. Every copy and kernel uses `stream`.
@@ -105,12 +111,14 @@ class SPMVPACK_EXPORT DeviceMatrix {
   static DeviceMatrix load(const Container& container, Stream stream = nullptr, const DeviceLoadOptions& options = {});
   static DeviceMatrix load(const std::string& path, Stream stream = nullptr, const DeviceLoadOptions& options = {});
   /// The matrix of sections that are on the current device already: nothing is copied. `stream` has seen what wrote
-  /// them; the options of reading do not matter. allocated_bytes() are those of the sections and of what is built.
-  /// Errors: as for load(), but for checksums; errc::corrupt too if parts and sections do not fit together; errc::usage
-  /// (a section's address, or a part or name that is not known; options.check_contents).
+  /// them; the options of reading do not matter; update_values() writes to the sections. allocated_bytes() are those of
+  /// the sections and of what is built. Errors: as for load(), but for checksums; errc::corrupt too if parts and
+  /// sections do not fit together; errc::usage (a section's address, or a part or name that is not known;
+  /// options.check_contents).
   static DeviceMatrix of_sections(DeviceContents contents, Stream stream = nullptr,
                                   const DeviceLoadOptions& options = {});
 
+  /// Of a matrix that is updatable they say nothing of its values: real, general, without a digest.
   [[nodiscard]] const MatrixFacts& facts() const;
   /// The raw bytes of all sections that a multiply with A reads.
   [[nodiscard]] std::uint64_t device_bytes() const;
@@ -152,6 +160,19 @@ class SPMVPACK_EXPORT DeviceMatrix {
                 const MultiplyDescription& description = describe<V>()) const {
     multiply<V>(alpha, x, beta, DenseView<V>(y), workspace, stream, description);
   }
+
+  /// Gives all entries new values, of A and of A^T, if the container has that: facts().nnz of them in device memory, in
+  /// the order of A's CSR (rows, then columns), as `spmvpack decode` and SciPy's sorted CSR have them. V is the type of
+  /// the matrix's values, or double for an f32 matrix: rounded to nearest. On `stream`: multiplies that the caller does
+  /// not order before or after it read old values or new ones. No allocation, no synchronisation; can be captured into
+  /// a CUDA graph. All or nothing: where the bits of a value say whether there is an entry (dia, and amb with blocks),
+  /// +0 cannot become another value or another value +0, and the whole update is refused on the device.
+  /// require_updated() then says so, and the matrix is as it was. Errors, before anything is launched: errc::usage (a
+  /// wrong number of values, or the matrix was not loaded as updatable). errc::no_device if a launch fails.
+  template <class V>
+  void update_values(std::span<const V> values, Stream stream) const;
+  /// Waits for the stream. Error(errc::unsupported) if an update was refused since the last call.
+  void require_updated(Stream stream) const;
 
   /// The user's vector in the order of Basis::permuted, and back: one kernel on `stream`, device memory, no overlap. T
   /// is float or double. Error(errc::usage) if the container has no such basis.

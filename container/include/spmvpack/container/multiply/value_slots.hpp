@@ -1,0 +1,33 @@
+#pragma once
+/// What value_sources() says, seen from where values are stored: for devices, which copy values there element by
+/// element.
+
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+
+#include "spmvpack/container/multiply/value_sources.hpp"
+
+namespace spmvpack {
+
+/// An element of a section that is no entry's value: padding, or other bytes.
+inline constexpr std::uint32_t no_value = ~std::uint32_t{0};
+inline constexpr std::uint64_t no_wide_value = ~std::uint64_t{0};
+
+/// Where a part has the values of its entries.
+struct ValueSlots {
+  std::size_t section = 0;     ///< a place in Layout::sections; its elements are of the size of the part's values
+  std::uint64_t elements = 0;  ///< of the section
+  /// Of each element, which of A's values it is, in the order of A's CSR, or no_value. Numbers of 64 bits
+  /// (no_wide_value) if A has 2^32 - 2 entries or more. Empty if element k is value k and there are no others.
+  std::variant<Array<std::uint32_t>, Array<std::uint64_t>> value;
+  /// Whether some entries are where they are by their bits: such an element must not become +0, or cease to be it.
+  bool held_by_bits = false;
+};
+
+/// Of a part of `source`, in host memory; `nnz`: of A. Needs memory for another copy of the part's sections for a
+/// while. Errors: errc::unsupported if A is f32 and has 2^32 - 2 entries or more.
+SPMVPACK_EXPORT ValueSlots value_slots(const PartView& part, const ValueSource& source, std::uint64_t nnz,
+                                       int threads = 0);
+
+}  // namespace spmvpack
