@@ -42,6 +42,7 @@ HostMatrix HostMatrix::load(const Container& container, const LoadOptions& optio
     const LayoutMultiply& layout = find_multiply(container.parts()[i].layout);  // refuses before the bytes are read
     matrix.parts_.push_back({container.load_part(i, options), &layout, nullptr});
   }
+  if (options.updatable) matrix.make_updatable(container, options);
   // After all parts: some of what it makes is optional, and must not take their memory.
   for (Part& part : matrix.parts_)
     if (part.layout->prepare != nullptr) part.state = part.layout->prepare(part.loaded.view(), options.threads);
@@ -51,6 +52,39 @@ HostMatrix HostMatrix::load(const Container& container, const LoadOptions& optio
 HostMatrix HostMatrix::load(const std::string& path, const LoadOptions& options) {
   const MemoryScope memory(options.memory_limit, "loading " + escape(path, 400));
   return load(Container::open(path), options);
+}
+
+void HostMatrix::make_updatable(const Container& container, const LoadOptions& options) {
+  std::vector<const PartView*> views;
+  for (const Part& part : parts_) views.push_back(&part.loaded.view());
+  sources_ = value_sources(facts_, views, options.threads);
+  facts_ = without_values(facts_);
+  frame_ = std::make_shared<const ContainerFrame>(ContainerFrame::of(container, options));
+}
+
+void HostMatrix::require_updatable() const {
+  if (!updatable())
+    refuse("the matrix was not loaded for new values", "load it with LoadOptions::updatable (updatable=True)");
+}
+
+template <class T>
+void HostMatrix::update_values(std::span<const T> values, int threads) {
+  require_threads(threads);
+  require_updatable();
+  std::vector<UpdatablePart> parts;
+  for (std::size_t i = 0; i < parts_.size(); ++i)
+    parts.push_back({&parts_[i].loaded.view(), parts_[i].loaded.writable_bytes(), &sources_[i]});
+  spmvpack::update_values(facts_, parts, values, threads);
+  for (Part& part : parts_)
+    if (part.state != nullptr && part.state->copies_values())
+      part.layout->copy_values(part.loaded.view(), *part.state, threads);
+}
+
+std::uint64_t HostMatrix::write(ByteSink& sink, const WriteOptions& options) const {
+  require_updatable();
+  std::vector<const LoadedPart*> parts;
+  for (const Part& part : parts_) parts.push_back(&part.loaded);
+  return write_updated(sink, *frame_, parts, options);
 }
 
 std::span<const std::uint32_t> HostMatrix::permutation() const {
@@ -137,6 +171,7 @@ void HostMatrix::multiply_real(const Operand& operand, T alpha, const DenseView<
 #define SPMVPACK_INSTANTIATE_VECTORS(T)                                        \
   template void HostMatrix::permute(std::span<const T>, std::span<T>) const;   \
   template void HostMatrix::unpermute(std::span<const T>, std::span<T>) const; \
+  template void HostMatrix::update_values(std::span<const T>, int);            \
   SPMVPACK_INSTANTIATE_MULTIPLY(T)                                             \
   SPMVPACK_INSTANTIATE_MULTIPLY(std::complex<T>)
 SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE_VECTORS)

@@ -70,6 +70,19 @@ LoadedPart::LoadedPart(PartInfo info, std::vector<SectionInfo> sections, std::ve
           }(),
           std::move(where)) {}
 
+layouts::SectionBytes<std::byte> LoadedPart::writable_bytes() {
+  layouts::SectionBytes<std::byte> writable;
+  const std::span<const SectionDescription> known = find_layout(info_->layout).sections;
+  for (std::size_t i = 0; i < bytes_.size(); ++i) {
+    if (bytes_[i].own.size() != bytes_[i].raw.size())
+      throw Error(errc::usage, "the part's bytes are those of a container in memory", view_.where(),
+                  "load it with LoadOptions::updatable");
+    for (std::size_t place = 0; place < known.size(); ++place)
+      if (known[place].name == (*sections_)[i].name) writable.begin[place] = bytes_[i].own.data();
+  }
+  return writable;
+}
+
 std::uint64_t Container::device_bytes(format::Role role) const noexcept {
   std::uint64_t bytes = 0;
   for (const SectionInfo& s : sections_)
@@ -174,7 +187,7 @@ void Container::verify_in_memory(const SectionInfo& section, std::span<const std
 LoadedPart::SectionBytes Container::load_section(std::size_t index, const LoadOptions& options) const {
   const SectionInfo& s = sections_[index];
   const std::span<const std::byte> all = bytes_->in_memory();
-  if (!all.empty() && s.codec == format::Codec::none) {
+  if (!all.empty() && s.codec == format::Codec::none && !options.updatable) {
     const auto raw = all.subspan(s.offset, s.raw_bytes);
     constexpr std::uintptr_t as_arrays_are = 64;
     if (reinterpret_cast<std::uintptr_t>(raw.data()) % as_arrays_are == 0) {

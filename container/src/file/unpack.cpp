@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
 
 #include "file/merge.hpp"
+#include "file/unpack_parts.hpp"
 #include "spmvpack/container/base/memory.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/file/reader.hpp"
@@ -17,27 +17,26 @@ namespace {
 
 /// Merges several parts into one matrix with sorted rows.
 template <class T>
-CsrMatrix merge(const Container& container, format::Role role, std::span<const LoadedPart> loaded,
-                std::span<const CsrMatrix> matrices, int threads) {
-  const MatrixFacts& facts = container.facts();
-  const bool transpose = role == format::Role::transpose;
-  CsrMatrix m = allocate_csr(transpose ? facts.cols : facts.rows, transpose ? facts.rows : facts.cols, facts.nnz,
-                             facts.value_type);
+void merge(std::span<const PartView* const> views, std::span<const CsrMatrix> matrices, CsrMatrix& m, bool transpose,
+           const std::string& where, int threads) {
   CountedVector<LocalEntries<T>> parts;
-  for (std::size_t i = 0; i < loaded.size(); ++i) {
+  for (std::size_t i = 0; i < views.size(); ++i) {
     const CsrMatrix& local = matrices[i];
     const auto& values = std::get<Array<T>>(local.values);
-    const PartView& view = loaded[i].view();
     parts.push_back({{local.row_ptr.data(), local.row_ptr.size()},
                      {local.col_idx.data(), local.col_idx.size()},
                      {values.data(), values.size()},
-                     ToGlobal(view, view.info().rows, "row_map"),
-                     ToGlobal(view, view.info().cols, "col_map")});
+                     ToGlobal(*views[i], views[i]->info().rows, "row_map"),
+                     ToGlobal(*views[i], views[i]->info().cols, "col_map")});
   }
   auto& values = std::get<Array<T>>(m.values);
   merge<T>(parts, {m.row_ptr.data(), m.row_ptr.size()}, {m.col_idx.data(), m.col_idx.size()},
-           {values.data(), values.size()}, transpose, container.name(), threads);
-  return m;
+           {values.data(), values.size()}, transpose, where, threads);
+}
+
+/// Whether the part has all rows and columns, in their order.
+bool is_whole(const PartInfo& part) {
+  return part.rows.kind == format::MapKind::all && part.cols.kind == format::MapKind::all;
 }
 
 /// Throws unless the matrix has the field and symmetry in the header: all ones, integers, its own mirror image.
@@ -53,14 +52,10 @@ void check_claims(const Container& container, const CsrView& a, int threads) {
     fail(fmt::format("{} rows and {} columns", a.rows(), a.cols()), to_string(symmetry));
   const T* const values = a.values<T>();
   const std::uint32_t* const columns = a.col_idx();
-  const auto fits_field = [&](T v) {
-    return facts.field == Field::real ||
-           (facts.field == Field::pattern ? v == 1 : std::isfinite(v) && std::trunc(v) == v);
-  };
   constexpr std::uint64_t rows_per_task = 4096;
   parallel_items(a.rows(), rows_per_task, threads, [&](std::uint64_t r) {
     for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k)
-      if (!fits_field(values[k]))
+      if (!fits_field(facts.field, values[k]))
         fail(fmt::format("row {}, column {}: the value {}", r, columns[k], values[k]), to_string(facts.field));
   });
   if (symmetry == Symmetry::general) return;
@@ -70,6 +65,21 @@ void check_claims(const Container& container, const CsrView& a, int threads) {
 }
 
 }  // namespace
+
+CsrMatrix unpack_parts(const MatrixFacts& facts, format::Role role, std::span<const PartView* const> parts,
+                       const std::string& where, int threads, const ProgressCallback& progress) {
+  CountedVector<CsrMatrix> matrices;
+  for (const PartView* const part : parts) {
+    matrices.push_back(find_layout(part->info().layout).unpack(*part, threads));
+    report_progress(progress, "unpack", matrices.size(), parts.size());
+  }
+  if (parts.size() == 1 && is_whole(parts[0]->info())) return std::move(matrices[0]);
+  const bool transpose = role == format::Role::transpose;
+  CsrMatrix m = allocate_csr(transpose ? facts.cols : facts.rows, transpose ? facts.rows : facts.cols, facts.nnz,
+                             facts.value_type);
+  dispatch(facts.value_type, [&]<class T>(T) { merge<T>(parts, matrices, m, transpose, where, threads); });
+  return m;
+}
 
 CsrMatrix unpack(const Container& container, const LoadOptions& options, format::Role role) {
   const MemoryScope memory(options.memory_limit, "unpacking " + container.name());
@@ -92,8 +102,7 @@ CsrMatrix unpack(const Container& container, const LoadOptions& options, format:
     local = checked_add(local, checked_mul(p.nnz, entry, "matrix bytes") + (p.rows.count + 1) * 8, "matrix bytes");
     if (!find_layout(p.layout).shares_entries) with_bytes += p.nnz;
   }
-  const bool direct =
-      infos.size() == 1 && infos[0].rows.kind == format::MapKind::all && infos[0].cols.kind == format::MapKind::all;
+  const bool direct = infos.size() == 1 && is_whole(infos[0]);
   const std::uint64_t merging = checked_add(raw, checked_add(local, direct ? 0 : csr, "memory"), "memory");
   require_memory(transpose ? std::max(merging, checked_mul(csr, 3, "memory")) : merging, options.memory_limit,
                  fmt::format("unpacking {}", container.name()));
@@ -103,19 +112,11 @@ CsrMatrix unpack(const Container& container, const LoadOptions& options, format:
     throw Error(errc::corrupt, fmt::format("{} entries in {} bytes of sections", with_bytes, raw), container.name());
 
   CountedVector<LoadedPart> loaded;
-  CountedVector<CsrMatrix> parts;
-  for (std::size_t i = 0; i < infos.size(); ++i) {
-    loaded.push_back(container.load_part(static_cast<std::size_t>(&infos[i] - container.parts().data()), load));
-    const LoadedPart& part = loaded.back();
-    const Layout& layout = find_layout(part.info().layout);
-    parts.push_back(layout.unpack(part.view(), options.threads));
-    report_progress(options.progress, "unpack", i + 1, infos.size());
-    if (direct) loaded.clear();
-  }
-  CsrMatrix m = direct ? std::move(parts[0]) : dispatch(facts.value_type, [&]<class T>(T) {
-    return merge<T>(container, role, loaded, parts, options.threads);
-  });
-  parts.clear();
+  for (const PartInfo& info : infos)
+    loaded.push_back(container.load_part(static_cast<std::size_t>(&info - container.parts().data()), load));
+  std::vector<const PartView*> views;
+  for (const LoadedPart& part : loaded) views.push_back(&part.view());
+  CsrMatrix m = unpack_parts(facts, role, views, container.name(), options.threads, options.progress);
   loaded.clear();
   if (transpose) m = transposed(m, options.threads);
   if (content_digest(m, options.threads) != facts.digest)

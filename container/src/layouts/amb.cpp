@@ -104,6 +104,7 @@ void check(const PartView& part, int threads) {
 
 }  // namespace
 
-const Layout layout{"amb", sections, parameters, check_shape, check, unpack<Entries>, &value_functions<Entries>};
+const Layout layout{
+    "amb", sections, parameters, check_shape, check, unpack<Entries>, &value_functions_by_bits<Entries>};
 
 }  // namespace spmvpack::layouts::amb

@@ -41,6 +41,6 @@ void check(const PartView& part, int threads) {
 
 }  // namespace
 
-const Layout layout{"dia", sections, {}, nullptr, check, unpack<Entries>, &value_functions<Entries>};
+const Layout layout{"dia", sections, {}, nullptr, check, unpack<Entries>, &value_functions_by_bits<Entries>};
 
 }  // namespace spmvpack::layouts::dia

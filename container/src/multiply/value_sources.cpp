@@ -19,7 +19,7 @@ namespace {
 
 using layouts::ValuesAre;
 
-constexpr std::uint64_t entries_per_task = std::uint64_t{1} << 18, rows_per_task = 4096;
+constexpr std::uint64_t entries_per_task = std::uint64_t{1} << 18, rows_of_source_task = 4096;
 
 void require_own_values(const PartView& part, int threads) {
   const Layout& layout = find_layout(part.info().layout);
@@ -119,7 +119,7 @@ class RolePlaces {
     Array<std::uint64_t>& first = source.first;
     const std::uint64_t rows = first.size() - 1;
     std::atomic<bool> follow{true};
-    parallel_items(rows, rows_per_task, threads_, [&](std::uint64_t r) {
+    parallel_items(rows, rows_of_source_task, threads_, [&](std::uint64_t r) {
       for (std::uint64_t k = first[r] + 1; k < first[r + 1]; ++k)
         if (places[k] != places[k - 1] + Index{1}) follow.store(false, std::memory_order_relaxed);
     });

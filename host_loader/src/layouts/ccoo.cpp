@@ -287,7 +287,7 @@ bool has_padding_inside_row(const View<T>& v, std::uint64_t c) {
   return false;
 }
 
-std::unique_ptr<const LayoutState> prepare_ccoo(const PartView& part, int threads) {
+std::unique_ptr<LayoutState> prepare_ccoo(const PartView& part, int threads) {
   std::atomic<bool> anywhere{false};
   dispatch(part.info().value_type, [&]<class T>(T) {
     const View<T> v = view<T>(part);
@@ -296,7 +296,7 @@ std::unique_ptr<const LayoutState> prepare_ccoo(const PartView& part, int thread
       if (!anywhere && has_padding_inside_row(v, c)) anywhere = true;
     });
   });
-  return std::make_unique<const PaddingOfPart>(anywhere ? Padding::anywhere : Padding::at_end_of_row);
+  return std::make_unique<PaddingOfPart>(anywhere ? Padding::anywhere : Padding::at_end_of_row);
 }
 
 template <class A, class V>

@@ -144,7 +144,10 @@ struct LayoutMultiply {
   std::string_view name;
   detail::PairMultiplies pairs;
   /// Of a loaded part that is checked; may return null. Null if the layout needs no state.
-  std::unique_ptr<const LayoutState> (*prepare)(const PartView& part, int threads) = nullptr;
+  std::unique_ptr<LayoutState> (*prepare)(const PartView& part, int threads) = nullptr;
+  /// Copies the part's values, which have changed, to a state that copies_values(), without allocating. Null if none
+  /// does.
+  void (*copy_values)(const PartView& part, LayoutState& state, int threads) = nullptr;
 
   /// The functions for values of type `values` and vectors of type V; null if they are no pair.
   template <class V>

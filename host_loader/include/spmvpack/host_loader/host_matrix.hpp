@@ -11,6 +11,7 @@
 #include "spmvpack/container/base/memory.hpp"
 #include "spmvpack/container/file/reader.hpp"
 #include "spmvpack/container/multiply/multiply.hpp"
+#include "spmvpack/container/multiply/update_values.hpp"
 
 namespace spmvpack {
 struct LayoutState;
@@ -23,16 +24,34 @@ struct LayoutMultiply;
 /// The layouts that the host can multiply with.
 SPMVPACK_EXPORT std::span<const std::string_view> layout_names() noexcept;
 
-/// A matrix loaded from a container, in the container's layout. Immutable; multiply() may be called from several
-/// threads at once.
+/// A matrix loaded from a container, in the container's layout. multiply() may be called from several threads at once,
+/// but not while update_values() runs; nothing else changes the matrix.
 class SPMVPACK_EXPORT HostMatrix {
  public:
   /// Loads every part. By default, checksums and structure are checked first; with LoadOptions::check_contents also
-  /// that the matrix is the one of the header, and A^T its transpose.
+  /// that the matrix is the one of the header, and A^T its transpose. With LoadOptions::updatable, the matrix can be
+  /// given new values; it then has its transpose only if parts of A^T are stored. Error(errc::unsupported) if the
+  /// values of a part have no places of their own.
   static HostMatrix load(const Container& container, const LoadOptions& options = {});
   static HostMatrix load(const std::string& path, const LoadOptions& options = {});
 
+  /// Those of the container; if the matrix is updatable(), without_values().
   [[nodiscard]] const MatrixFacts& facts() const noexcept { return facts_; }
+
+  /// Whether the matrix was loaded with LoadOptions::updatable.
+  [[nodiscard]] bool updatable() const noexcept { return frame_ != nullptr; }
+  /// Gives the matrix new values in its old pattern: one for each entry, in the order of CSR, rows, then columns, zeros
+  /// that are stored included. T is the matrix's value type, or double, which is rounded for an f32 matrix. Parts of
+  /// A^T follow. Multiplies then have the bits of a matrix encoded anew with these values. Errors, all of them before
+  /// any value is changed: errc::usage (not updatable(), wrong number or type of values); errc::bad_input (beyond f32);
+  /// errc::unsupported (a value that would change the pattern of a part in layout dia, or amb with blocks, where
+  /// nothing but +0 can take the place of +0).
+  template <class T>
+  void update_values(std::span<const T> values, int threads = 0);
+  /// Writes a container of the matrix with its present values, as write_updated() does: the container that it was
+  /// loaded from, but for values, digest, checksums and what else follows from them. Returns the size.
+  /// Error(errc::usage) unless updatable(); else those of write_updated().
+  std::uint64_t write(ByteSink& sink, const WriteOptions& options = {}) const;
 
   /// Whether multiply() can take Operation::transpose: the container has A^T, or the matrix is symmetric or skew.
   [[nodiscard]] bool has_transpose() const noexcept { return spmvpack::has_transpose(facts_, infos_); }
@@ -68,9 +87,12 @@ class SPMVPACK_EXPORT HostMatrix {
   struct Part {
     LoadedPart loaded;
     const LayoutMultiply* layout;
-    std::shared_ptr<const LayoutState> state;
+    std::shared_ptr<LayoutState> state;
   };
 
+  /// With facts_ and parts_.
+  void make_updatable(const Container& container, const LoadOptions& options);
+  void require_updatable() const;
   /// multiply() of operands that have been checked.
   template <class T>
   void multiply_real(const Operand& operand, T alpha, const DenseView<const T>& x, T beta, const DenseView<T>& y,
@@ -80,6 +102,8 @@ class SPMVPACK_EXPORT HostMatrix {
   MatrixFacts facts_;
   CountedVector<PartInfo> infos_;
   CountedVector<Part> parts_;
+  std::vector<ValueSource> sources_;             ///< of the parts, if the matrix is updatable()
+  std::shared_ptr<const ContainerFrame> frame_;  ///< if it is
 };
 
 }  // namespace spmvpack::host_loader

@@ -93,7 +93,7 @@ void multiply(const PartView& part, const RowOrder& order, const ColumnOperands<
 }
 #endif
 
-std::unique_ptr<const LayoutState> prepare_csr(const PartView& part, int threads) {
+std::unique_ptr<LayoutState> prepare_csr(const PartView& part, int threads) {
   if (part.type_of("row_ptr") == format::ElementType::u64)
     return RowOrderOf(part.get<std::uint64_t>("row_ptr"), part.get<std::uint32_t>("col_idx"), threads).take();
   return RowOrderOf(part.get<std::uint32_t>("row_ptr"), part.get<std::uint32_t>("col_idx"), threads).take();

@@ -112,7 +112,7 @@ class RowOrderOf {
     std::partial_sum(cost.begin(), cost.end(), cost.begin());
   }
 
-  std::unique_ptr<const RowOrder> take() { return std::move(order_); }
+  std::unique_ptr<RowOrder> take() { return std::move(order_); }
 
  private:
   static constexpr std::uint64_t windows_per_task = 256;

@@ -175,6 +175,10 @@ struct AlignedValues {
       slices[s].values = static_cast<std::uint32_t>(count);
       count += aligned_entries(slices[s]);
     }
+    copy(v, threads);
+  }
+  template <class A>
+  void copy(const View<A>& v, int threads) {
     auto* const to = reinterpret_cast<A*>(values.data());
     parallel_items(slices.size(), 4096, threads, [&](std::uint64_t s) {
       const A* const from = v.values + v.slices[s].values;
@@ -281,12 +285,17 @@ void multiply(const PartView& part, const Order& order, const View<A>& v, const 
   }
 }
 
-std::unique_ptr<const LayoutState> prepare_sjds(const PartView& part, int threads) {
+std::unique_ptr<LayoutState> prepare_sjds(const PartView& part, int threads) {
   const std::uint64_t nnz = part.info().nnz;
   const int shares = share_count(nnz, worth_threads(nnz, threads));
   return dispatch(part.info().value_type, [&]<class A>(A) {
-    return std::make_unique<const Order>(view<A>(part), is_fetched<A>(part), shares, threads);
+    return std::make_unique<Order>(view<A>(part), is_fetched<A>(part), shares, threads);
   });
+}
+
+void copy_values_of_sjds(const PartView& part, LayoutState& state, int threads) {
+  dispatch(part.info().value_type,
+           [&]<class A>(A) { static_cast<Order&>(state).aligned.copy(view<A>(part), threads); });
 }
 
 template <class A, class V>
@@ -303,6 +312,6 @@ void multiply_sjds(const PartView& part, const LayoutState* state, const Operand
 
 }  // namespace
 
-SPMVPACK_HOST_LAYOUT(sjds, multiply_sjds, .prepare = prepare_sjds)
+SPMVPACK_HOST_LAYOUT(sjds, multiply_sjds, .prepare = prepare_sjds, .copy_values = copy_values_of_sjds)
 
 }  // namespace spmvpack::host_loader::layouts

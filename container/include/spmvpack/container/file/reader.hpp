@@ -11,6 +11,7 @@
 #include "spmvpack/container/base/progress.hpp"
 #include "spmvpack/container/file/contents.hpp"
 #include "spmvpack/container/file/file_io.hpp"
+#include "spmvpack/container/layouts/entries.hpp"
 
 namespace spmvpack {
 
@@ -24,6 +25,8 @@ struct LoadOptions {
   /// digest, field and symmetry say, and A^T may be any matrix of its size: no multiply leaves its buffers, but what it
   /// computes is whatever the file says.
   bool check_contents = false;
+  /// The values will change: what a container in memory holds is copied, and a HostMatrix takes update_values().
+  bool updatable = false;
 };
 
 /// A part in memory with its sections' raw bytes: its own or, as they are, those of a container in memory.
@@ -39,6 +42,8 @@ class SPMVPACK_EXPORT LoadedPart {
   [[nodiscard]] const PartInfo& info() const noexcept { return *info_; }
   [[nodiscard]] const PartView& view() const noexcept { return view_; }
   [[nodiscard]] std::span<const SectionInfo> sections() const noexcept { return *sections_; }
+  /// The same bytes as view(), to be changed. Error(errc::usage) unless the part was loaded as updatable.
+  [[nodiscard]] layouts::SectionBytes<std::byte> writable_bytes();
 
  private:
   MemoryReservation counted_;  ///< of what follows but `own` bytes, as there may be many parts
@@ -81,7 +86,7 @@ class SPMVPACK_EXPORT Container {
   /// `verify` is set, decompressed and unfiltered. May be called from several threads at once.
   void read_block(std::size_t index, std::uint64_t block, std::span<std::byte> raw, bool verify = true) const;
   /// Part `index` with the sections known to this version. Its structure is checked if options.check_structure is set.
-  /// What a container in memory holds without a codec is not copied.
+  /// What a container in memory holds without a codec is not copied, unless options.updatable is set.
   [[nodiscard]] LoadedPart load_part(std::size_t index, const LoadOptions& options = {}) const;
   /// Writes the file, byte for byte, once all of its checksums have been verified, if the options say so.
   void copy_to(ByteSink& sink, const LoadOptions& options = {}) const;

@@ -1,0 +1,97 @@
+#include "spmvpack/container/file/updated.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "file/unpack_parts.hpp"
+#include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/container/file/share.hpp"
+
+namespace spmvpack {
+namespace {
+
+/// What the values say.
+struct ValueFacts {
+  bool fit_field = true;
+  std::uint64_t zeros = 0;
+};
+
+ValueFacts value_facts(const CsrView& a, Field field, int threads) {
+  std::atomic<bool> fit{true};
+  std::atomic<std::uint64_t> zeros{0};
+  dispatch(a.value_type(), [&]<class T>(T) {
+    constexpr std::uint64_t piece = std::uint64_t{1} << 18;
+    const T* const values = a.values<T>();
+    parallel_pieces(a.nnz(), piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
+      zeros += static_cast<std::uint64_t>(std::count(values + begin, values + end, T{0}));
+      if (!std::all_of(values + begin, values + end, [&](T v) { return fits_field(field, v); })) fit = false;
+    });
+  });
+  return {fit, zeros};
+}
+
+MatrixFacts updated_facts(const MatrixFacts& before, const CsrView& a, bool fit_field, int threads) {
+  MatrixFacts now = before;
+  now.digest = content_digest(a, threads);
+  if (!fit_field) now.field = Field::real;
+  if (now.symmetry != Symmetry::general && first_without_mirror(a, now.symmetry, threads) != a.nnz())
+    now.symmetry = Symmetry::general;
+  now.found = now.symmetry == Symmetry::general ? symmetry_of(a, threads) : Symmetry::general;
+  if (now.share) now.share->global_digest = {};
+  return now;
+}
+
+SectionSource section_source(const SectionInfo& info, std::span<const std::byte> bytes) {
+  SectionSource section;
+  section.name = info.name;
+  section.element_type = info.element_type;
+  section.count = info.count;
+  section.flags = info.flags;
+  section.alignment = info.alignment;
+  section.filter_width = info.filter_width;
+  section.fill = [bytes](std::uint64_t begin, std::span<std::byte> out) {
+    if (!out.empty()) std::memcpy(out.data(), bytes.data() + begin, out.size());
+  };
+  return section;
+}
+
+}  // namespace
+
+ContainerFrame ContainerFrame::of(const Container& container, const LoadOptions& options) {
+  ContainerFrame frame{container.facts(), {}, read_share(container, options)};
+  for (const SectionInfo& section : container.sections())
+    if (section.part == format::no_part && section.name == "provenance")
+      frame.provenance = container.provenance(options);
+  return frame;
+}
+
+std::uint64_t write_updated(ByteSink& sink, const ContainerFrame& frame, std::span<const LoadedPart* const> parts,
+                            const WriteOptions& options) {
+  ContainerSource source;
+  std::optional<Provenance> provenance = frame.provenance;
+  {
+    std::vector<const PartView*> of_a;
+    for (const LoadedPart* const part : parts)
+      if (part->info().role == format::Role::a) of_a.push_back(&part->view());
+    const CsrMatrix a = unpack_parts(frame.facts, format::Role::a, of_a, "the matrix", options.threads);
+    const ValueFacts values = value_facts(a, frame.facts.field, options.threads);
+    source.facts = updated_facts(frame.facts, a, values.fit_field, options.threads);
+    if (provenance) {
+      if (provenance->entries != 0) provenance->explicit_zeros = values.zeros;
+      provenance->rounded = 0;
+      provenance->max_relative_error = 0;
+    }
+  }
+  for (const LoadedPart* const part : parts) {
+    PartSource& to = source.parts.emplace_back();
+    to.info = part->info();
+    for (const SectionInfo& section : part->sections())
+      to.sections.push_back(section_source(section, part->view().find(section.name)->bytes));
+  }
+  source.file_sections = share_sections(frame.share);
+  if (provenance) source.file_sections.push_back(provenance_section(*provenance));
+  return write_container(sink, source, options);
+}
+
+}  // namespace spmvpack
