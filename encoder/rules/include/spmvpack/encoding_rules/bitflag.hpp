@@ -66,7 +66,7 @@ constexpr double bytes_but_values(double column_bytes) {
 }
 
 /// Rows of a chunk's own, at most: half of what the format allows, as one warp writes those without entries.
-/// docs/BENCHMARKS.md, "bitflag".
+/// docs/notebook/GPU.md, "What made bitflag fast".
 inline constexpr std::uint32_t most_chunk_rows = max_chunk_rows / 2;
 /// Bytes of columns that are so far apart at most.
 constexpr std::uint32_t column_bytes(std::uint32_t span) {
@@ -137,7 +137,7 @@ constexpr std::uint64_t hot_columns_to_count(const PartFacts& part, const Aim& a
 /// Bytes of columns if some are hot: one bit says which.
 constexpr std::uint32_t hot_column_bytes(std::uint64_t cols) { return cols <= hot_bit(3) ? 3 : 4; }
 /// Whether those with so many of the part's entries are worth it. `column_bytes`: of a column without them, on average.
-/// docs/BENCHMARKS.md, "bitflag".
+/// docs/notebook/GPU.md, "Hot columns".
 constexpr bool worth_hot_columns(const PartFacts& part, std::uint64_t hot_entries, double column_bytes) {
   constexpr std::uint64_t least_entries = std::uint64_t{1} << 20;  // whose misses pay for a pass that copies x
   constexpr double least_share = 1.0 / 12;  // whose misses pay for copies to the shared memory of every block
