@@ -317,7 +317,7 @@ def check_gpu_types(directory, types):
 def check_committed():
     """What docs/BENCHMARKS.md is made from, and that it is."""
     schemas = set()
-    for path in sorted((ROOT / "docs" / "bench").glob("*.json")):
+    for path in sorted((ROOT / "docs").glob("**/bench/*.json")):
         if not json.loads(path.read_text(encoding="utf-8")).get("schema", "").startswith("spmvpack-bench-"):
             continue  # another program's
         bench = parse(path.read_text(encoding="utf-8"))

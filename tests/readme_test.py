@@ -80,7 +80,7 @@ def main():
                                   input=block, capture_output=True, text=True, check=False)
             if done.returncode != 0:
                 failures.append(f"{block}{done.stderr}")
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")]:
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")]:
         for link in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
             count += 1
             if not link.startswith("https://") and not (page.parent / link).exists():

@@ -87,8 +87,7 @@ struct Diagonals {
 /// A row's thread takes all diagonals in turn, whether or not the row has one of their slots: they are a chain. On a
 /// host, one thread takes all diagonals of a single task, each for longer than its products.
 std::vector<Counter> work(std::uint64_t diagonals, std::uint64_t rows, std::uint64_t value_size) {
-  // What arrives while a thread waits for a diagonal, 0.23 us: 27 points of 48x48x48 take 13.9 us, and 17.0 were
-  // foreseen (H200).
+  // What arrives in the 0.23 us that a thread waits for a diagonal. docs/notebook/GPU.md, "Constants".
   constexpr std::uint64_t bytes_of_load = 1'500'000;
   const std::uint64_t slots = diagonals * rows;
   return {{Work::multiplies, 1},

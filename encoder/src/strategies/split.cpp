@@ -38,9 +38,8 @@ constexpr std::uint64_t long_row = 8;
 /// 12 entries; eight columns are a sector.
 constexpr std::uint64_t sell_rows = 8;
 
-/// What two parts must be predicted to cost less than, of one part: predictions are no better than that. On a GPU what
-/// follows another part takes longer than its price: circuit, cut at 6 to 64 entries, takes 125 to 127 us where its
-/// parts are timed alone, and 114 predicted; whole 108 (H200).
+/// Two parts must be predicted to cost less than this share of one part, as predictions are no better than that. On a
+/// GPU, what follows another part takes longer than its price. docs/notebook/GPU.md, "Constants".
 double worth(const Aim& aim) { return aim.optimize == Objective::time && aim.target == Target::gpu ? 0.9 : 0.98; }
 
 bool rows_are_alike(std::uint64_t longest, std::uint64_t filled_rows, std::uint64_t nnz) {

@@ -9,13 +9,12 @@ namespace spmvpack::encoder {
 /// sizes on what pays. The defaults are those of an H100 and an H200.
 struct Device {
   std::uint64_t multiprocessors = 132;
-  /// Parts of fewer entries are bound by latency: in csell a table for each tile makes them slower, whatever it saves
-  /// (xenon1, 1.2 M nonzeros: 52 us, raw 14; H200); in bitflag they have no second launch for rows in several tiles, no
-  /// copy of hot columns, no segments.
+  /// Parts of fewer entries are bound by latency: in csell a table for each tile makes them slower, whatever it saves;
+  /// in bitflag they have no second launch for rows in several tiles, no copy of hot columns, no segments.
+  /// docs/notebook/GPU.md, "Constants".
   std::uint64_t small_entries = std::uint64_t{1} << 21;
-  /// Of csell's mirrors: they are read while the slices that they are in are still in the L2 cache. Several warps share
-  /// a slice if those that are in flight together are more bytes than this, so that fewer are (elasticity: 521 MB from
-  /// memory with a warp a slice, 306 with four; H200).
+  /// For csell's mirrors, which are read while the slices that contain them are still in the L2 cache. If the slices in
+  /// flight together exceed this, several warps share a slice, so that fewer are. docs/notebook/GPU.md, "Constants".
   std::uint64_t in_flight_bytes = 40'000'000;
   /// Of a tile of csell: its values are in the shared memory of a block, 64 KiB.
   std::uint64_t table_values = 8192;

@@ -70,8 +70,7 @@ struct WorkFacts {
   std::uint64_t partial_sums = 0, most_of_a_row = 1;
   std::uint64_t bytes = 0;  ///< of columns and values
 };
-/// What arrives while a lane waits, 0.45 us: a band of 47 diagonals and 80,768 rows takes 17.2 us, and 22.2 were
-/// foreseen (H200).
+/// What arrives in the 0.45 us that a lane waits. docs/notebook/GPU.md, "Constants".
 inline constexpr std::uint64_t bytes_of_load = 2'500'000;
 /// PartPlan::work.
 inline std::vector<Counter> work_of(const WorkFacts& f) {

@@ -101,8 +101,8 @@ constexpr std::uint64_t waited_rounds(const WayFacts& f) {
 
 /// csell.chain: with so few slices that they have a kernel of their own or not, and so many other turns.
 constexpr std::uint64_t chain(const WayFacts& f, bool few, std::uint64_t turns) {
-  // Where all slices are patterns, with their values or one, these are few and come from caches: as if four groups were
-  // loaded together. Of 5 points of 264 x 264 a multiply takes 5.4 us, and 6.6 were foreseen (H200).
+  // If all slices are patterns, with their values or one value, these are few and come from caches: as if four groups
+  // were loaded together. docs/notebook/GPU.md, "Constants".
   const bool shared = turns == 0 && f.block == 1 && f.offset_groups == 0 && shares_values(f);
   if (few || shared) return 2 * waited_rounds(f);  // what is shared has no raw values
   const std::uint64_t loads = chain_beyond(turns, f);
@@ -136,11 +136,9 @@ constexpr std::uint64_t idle_groups(const WayFacts& f, const Device& device) {
   return (f.pattern_groups + f.offset_groups) * idle / f.slices;
 }
 
-/// Groups with offsets that one multiprocessor has beyond thrice its share of them, because long slices are neighbours:
-/// it gathers from as many places as lanes, while others have none left. 17,520 rows of 90 entries at the top of 4.8
-/// million of two (hours of energy dispatch) take 217 us, which makes 1.5 to 1.8 ns for each of these slots; without
-/// this unit 60 were foreseen. Up to twice its share, which others' turns hide, predictions are as good as for even
-/// rows (kkt, cage, adaptive meshes; H200).
+/// Groups with offsets that one multiprocessor has beyond three times its share, because long slices are neighbours: it
+/// gathers from as many places as it has lanes, while others have nothing left. Up to twice its share is hidden by the
+/// turns of others. docs/notebook/GPU.md, "Constants".
 constexpr std::uint64_t heavy_groups(const WayFacts& f) {
   const std::uint64_t at_once = std::min<std::uint64_t>(neighbouring_slices, f.slices),
                       share = f.slices == 0 ? 0 : div_up(f.offset_groups * at_once, f.slices);
@@ -219,8 +217,7 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
 }
 
 /// PartPlan::columns. A row of X serves all rows of a block, of up to three rows in the same registers. Where values
-/// are shared, a step is half the work: 27 points take 22 us for each further column, 40 with values of their own
-/// (H200).
+/// are shared, a step is half the work. docs/notebook/GPU.md, "Constants".
 inline ColumnsWork columns_of(const WayFacts& f) {
   if (has_mirrors_of(f)) return {};
   const std::uint64_t shared = f.block > 1 ? std::min<std::uint64_t>(f.block, 3) : shares_values(f) ? 2 : 1;

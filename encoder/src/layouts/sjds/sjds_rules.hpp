@@ -34,9 +34,9 @@ struct PartFacts {
 /// Whether values can have codes.
 constexpr bool fit_codes(const PartFacts& part) { return part.distinct_values <= max_table; }
 
-/// From so many entries on, codes save time, too: values are then 8 MiB, more than most second-level caches. Of fewer,
-/// AVX2 decodes more slowly than it loads (0.8 M entries: 305 us, raw 230; an EPYC of family 25). Codes of one value
-/// save time at once, as nothing is decoded.
+/// From so many entries on, codes save time, too: values are then 8 MiB, more than most second-level caches. For fewer,
+/// AVX2 decodes more slowly than it loads. Codes of one value always save time, as nothing is decoded.
+/// docs/notebook/HOST.md, "Constants".
 inline constexpr std::uint64_t entries_for_codes = std::uint64_t{1} << 20U;
 
 /// What an entry's value is if nothing is asked for.

@@ -25,7 +25,7 @@ template <int block>
 inline constexpr bool issues_together = block == 1;
 
 /// Lanes of single columns are short: as many blocks as a multiprocessor holds go on from lane to lane, which hides the
-/// loads that each lane begins with (up to 15 % less, H200). Longer ones are faster without.
+/// loads that each lane begins with. Longer lanes are faster without this. docs/notebook/GPU.md, "Constants".
 template <int block>
 inline constexpr bool may_go_on = block == 1;
 constexpr unsigned resident_blocks = 4;
@@ -37,8 +37,8 @@ template <int block>
 inline constexpr int batch_of = block >= values_in_flight ? 1 : values_in_flight / block;
 
 /// Blocks of several columns in single precision: a thread takes two lanes, whose columns and values are then one load
-/// each (7 % less on 27 points, 1 % on elasticity, H200), if there are enough lanes to fill the device like this. With
-/// single columns, or in double precision, that is slower.
+/// each, if there are enough lanes to fill the device like this. With single columns, or in double precision, that is
+/// slower. docs/notebook/GPU.md, "Constants".
 template <int block, class V>
 inline constexpr bool may_take_pairs = block > 1 && sizeof(V) == 4;
 constexpr unsigned pair_threads = 128, pair_blocks = 10;  ///< of a block; on a multiprocessor

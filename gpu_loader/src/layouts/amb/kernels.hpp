@@ -23,9 +23,9 @@ inline bool has_few_segments(const PartInfo& part) {
          may_take_rows(part);
 }
 
-/// Whether `ordered` writes partial sums by lane, side by side, instead of by row: by row, each is alone in a sector of
-/// memory, because the segments of a row lie far apart (16 segments of random columns: 651 us by row, 264 by lane;
-/// H200). Not where that would take more than twice the memory.
+/// Whether `ordered` writes partial sums by lane, side by side, instead of by row. By row, each is alone in a sector of
+/// memory, because the segments of a row lie far apart. Not if that would take more than twice the memory.
+/// docs/notebook/GPU.md, "Constants".
 inline bool partials_by_lane(const PartInfo& part) {
   return 2 * spmvpack::layouts::amb::shared_of(part) >= spmvpack::layouts::amb::lanes_of(part);
 }

@@ -287,8 +287,8 @@ __device__ __forceinline__ std::uint32_t multiply_chunk(const View<A>& v, const 
   V element[lane_entries];
   load_elements<near>(share, c.chunk.base, word, factors, element);
   __syncwarp();
-  // Elsewhere a case of its own for a chunk without starts takes registers that other loads need, or time (lp-wide
-  // 42.8 us instead of 41.8).
+  // Elsewhere, a special case for a chunk without starts takes registers that other loads need, or time.
+  // docs/notebook/GPU.md, "Constants".
   if (source == Source::raw && near == Near::segment && info.starts() == 0) {
     put_only_sum<near>(share, c, values, factors.table, element, sums);
     return no_row;

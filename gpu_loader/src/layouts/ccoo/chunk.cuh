@@ -290,7 +290,7 @@ __device__ void chunk(const ChunkHeader& header, const std::byte* bytes, bool si
   with_format<A, V, K>(e, [&]<class F>(F) {
     constexpr unsigned groups = chunk_lanes / 32, U = K < groups ? groups / K : 1;
     // Raw values of many slots fill registers, and the first-level cache while their sectors are in flight: with
-    // several groups in flight, some sectors would be fetched again (13 to 40 % more time on an H100).
+    // several groups in flight, some sectors would be fetched again. docs/notebook/GPU.md, "Constants".
     constexpr int unroll = K >= 4 && !F::lut ? 1 : 8;
     if (lanes == chunk_lanes)  // nearly all chunks: positions and counts are constants
       place = sum_lanes<F, U, unroll>(blob, one_row, groups, lut, x, scratch, first, last);

@@ -19,8 +19,8 @@ inline constexpr bool is_staged = !F::lut && F::K * sizeof(typename F::A) == 64;
 
 /// The raw values of a group whose lanes have 64 bytes each. If each lane loaded its own, the first loads would request
 /// every other sector of each line and later ones the rest: twice the requests to the second-level cache, whose number
-/// limits matrices with scattered columns (6 % more time on an H100). Therefore the warp loads whole lines, and shared
-/// memory distributes the words to their lanes. The exclusive or avoids bank conflicts on both sides.
+/// limits matrices with scattered columns. Therefore the warp loads whole lines, and shared memory distributes the
+/// words to their lanes. The exclusive or avoids bank conflicts on both sides. docs/notebook/GPU.md, "Constants".
 struct StagedValues {
   static constexpr unsigned lane_words = 4;
   using Stage = uint4[32 * lane_words];  ///< in shared memory, one per warp

@@ -11,9 +11,9 @@
 
 namespace spmvpack::gpu_loader::layouts::csell_kernels {
 
-// Mirrors have no kernel here: their values are a load behind another, for which a single column's lanes, neighbours in
-// the slice, share the cache's lines. With column lanes in between, 8 columns of elasticity took 960 us, 8 multiplies
-// of one 786 (H200).
+// Mirrors have no kernel here: their values are a load behind another, for which the lanes of a single column,
+// neighbours in the slice, share the lines of the cache. With column lanes in between, several columns are slower than
+// as many single multiplies. docs/notebook/GPU.md, "Constants".
 
 /// What a kernel of columns is compiled for. `patterns`: all groups are, so that the rows of a thread share elements of
 /// X. `rows`: block rows of a thread; `together`: steps whose loads are on their way together; `blocks`: of threads,
@@ -303,8 +303,8 @@ void multiply_columns(const DevicePart& part, const MultiplyCall& call) {
       constexpr int b = block();
       constexpr bool raw = source == Source::raw, few = source == Source::step || source == Source::single;
       const bool patterns = info.params[param_patterns_only] != 0;
-      // A lane of two pieces does half of the work beside its products; with one, there are more threads. From 9
-      // columns of f64 on, two take 0.75 to 0.99 times as long; 8 take 0.96 to 1.6 times (H200).
+      // A lane of two pieces does half of the work beside its products; with one, there are more threads. Two pay from
+      // 9 columns of f64 on. docs/notebook/GPU.md, "Constants".
       const bool two = call.columns.count > 4 * piece_columns<V>;
       if constexpr (b > 1) {
         constexpr unsigned blocks = b == 4 ? 2 : raw ? 4 : 3;

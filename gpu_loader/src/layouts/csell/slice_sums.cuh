@@ -29,16 +29,15 @@ struct SumsPolicy {
   static_assert(depth * steps % batch == 0);
   /// Steps that some lanes lack are added up in smaller batches, as more has to be known of each.
   static constexpr int uneven_batch = K::size == Size::any && batch > steps ? steps : batch;
-  /// The batches of a group of blocks are added up by one loop, each as the group's first one: blocks of 4 then have 46
-  /// KB of code for few slices instead of 105, which cold multiplies read, too, and others spill less. Where values are
-  /// in patterns or all one, what it moves costs more than that gains (full-2k-ones 50 us instead of 42, H200).
+  /// The batches of a group of blocks are added up by one loop, each as the first one of the group. That is less code,
+  /// which cold multiplies read, too, and fewer registers spill. If values are in patterns or all one, what it moves
+  /// costs more than that gains. docs/notebook/GPU.md, "Constants".
   static constexpr bool in_turn = raw && K::block > 1 && batch < steps;
   /// Values are near, and read when the elements of x have come, so that no registers hold them until then.
   static constexpr bool late = source == Source::table;
-  /// Steps that all lanes have are added by code for each multiple of so many. With code for each number, 1 to 16, the
-  /// kernel for few slices has 115 KB instead of 67, and of 41 multiplies with cold caches the slowest took 2.5 us
-  /// longer than the median for 17 of 212 matrices instead of one (H200). With code for 16 alone they take 1 to 2 %
-  /// longer.
+  /// Steps that all lanes have are added up by code for each multiple of this number. Code for each number, 1 to 16,
+  /// makes some cold multiplies far slower, presumably because instructions are loaded again; code for 16 alone makes
+  /// all a little slower. docs/notebook/GPU.md, "Constants".
   static constexpr int rounded = batch > 8 ? 8 : 1;
 };
 

@@ -110,8 +110,7 @@ __device__ void multiply_slice(const View<A>& v, std::uint32_t s, const Slice& s
   }
   if (team.mine == 0 && row < static_cast<std::uint32_t>(v.rows)) {
     const bool has = (seen >> lane & 1U) != 0;
-    // With tables and offsets nvcc spills more for it: kkt-local took 62.7 us instead of 60.9 (H200, before
-    // two groups were on their way); else 7-point-local 66.5 to 62.2.
+    // With tables and offsets nvcc spills more for it; otherwise it is faster. docs/notebook/GPU.md, "Constants".
     constexpr bool may_be_plain = source != Source::table || tuning::is_pattern_size(K::size);
     if (may_be_plain && operands.plain) {
 #pragma unroll
@@ -191,8 +190,8 @@ __global__ void __launch_bounds__(K::policy.threads, tuning::bound_blocks(K::pol
     for (std::uint32_t piece = walk.begin(); piece < walk.end(); piece += gridDim.x) {
       const Share share = walk[piece];
       if constexpr (K::size == Size::few) {
-        // The header of the first slice is on its way with the one table, not behind it. Where slices are many, it
-        // would take registers of the loop over groups: 7-point-local 77 us instead of 62 (H200).
+        // The header of the first slice is loaded with the one table, not behind it. Where slices are many, it would
+        // take registers of the loop over groups. docs/notebook/GPU.md, "Constants".
         const Slice slice = load_slice(v.slices, share.begin + share.mine, share.end);
         if (staged == 0) {
           each(share, tiles.single.id_bytes(), v.values, slice);

@@ -21,9 +21,9 @@ using spmvpack::layouts::csell::Source;
 enum class Size : std::uint8_t { few, patterns, few_patterns, tiled, any };
 constexpr bool is_pattern_size(Size size) { return size == Size::patterns || size == Size::few_patterns; }
 
-/// Whether blocks fetch ahead what a small part has. Parts of single entries with offsets are seldom small where their
-/// slices are not few, and nvcc finds other registers for these kernels with it: FP32, kkt-local took 56 us for 51,
-/// logdist 99 for 94 (H200).
+/// Whether blocks prefetch the arrays of a small part. Parts of single entries with offsets are seldom small unless
+/// their slices are few, and nvcc allocates registers of these kernels worse with it. docs/notebook/GPU.md,
+/// "Constants".
 constexpr bool fetches_ahead(Size size, int block) { return block != 1 || size == Size::few || is_pattern_size(size); }
 
 /// Launch numbers of a kernel.
@@ -34,12 +34,9 @@ struct Policy {
   int batch;         ///< steps whose values and elements of x are
 };
 
-/// Large blocks, whose slices are neighbours, find more of x in the first-level cache: triangles took 98 us with 1,024
-/// threads, 105 with 256; 5 points 68 us with one block of 1,024 and two groups on their way, 90 with three of 512 and
-/// one. Since loads do not wait for branches (walks.cuh), two groups also pay where columns are offsets, together with
-/// that: triangles-random 98 to 85 us, kkt-random 84 to 77, and with one table triangles-constant 88 to 74. Patterns
-/// with tables are the other way round: 27 points take 70 us with four blocks of 512, 86 with two and two groups
-/// (H200).
+/// Large blocks, whose slices are neighbours, find more of x in the first-level cache. Two groups in flight pay where
+/// columns are offsets, as loads do not wait for branches (walks.cuh). Patterns with tables are the other way round:
+/// four blocks of 512 and one group are faster. docs/notebook/GPU.md, "Constants".
 constexpr Policy policy(Source source, int block, Size size) {
   if (size == Size::few) {
     constexpr unsigned threads = launch_rules::csell::warps_of_few * 32;
@@ -75,9 +72,8 @@ constexpr unsigned bound_blocks(const Policy& policy) {
          policy.threads;
 }
 /// Blocks with tables have no room for what a step needs in 64 registers, and the first-level cache has little room for
-/// the rest where tables take most of it. Where they do, or a multiprocessor has no more threads than that anyway, each
-/// may have 128: elasticity with materials in 40x40x40 takes 25 us instead of 35, in 64x64x64 with 45 KB for four
-/// slices 74 instead of 81, but with 9 KB for eight, which leave room for 1,024 threads, 55 instead of 44 (H200).
+/// the rest where tables take most of it. There, or if a multiprocessor has no more threads anyway, each thread may
+/// have 128. docs/notebook/GPU.md, "Constants".
 constexpr bool suits_few_patterns(std::uint64_t threads, std::uint64_t shared_bytes) {
   return threads <= 512 || shared_bytes > 140U << 10U;
 }
@@ -90,17 +86,15 @@ constexpr unsigned threads_limit(unsigned max_threads, unsigned sums) {
   return sums == 1 || max_threads / 32 / sums <= most_teams ? max_threads : max_threads / 2;
 }
 
-/// Of windows, by pairs of a warp: 48 registers for each thread with one pair. 5, 7 and 27 points then take 26.9, 33.6
-/// and 32.0 us, with one block of 1,024 on a multiprocessor 29.6, 38.9 and 34.9, with six blocks, which spill, 38.9,
-/// 49.0 and 39.2. With two pairs, 72 registers: 5 and 7 points 24.6 and 30.8, with 80 of them and 768 threads 26.0 and
-/// 32.4 (H200).
+/// For windows, by pairs of slices a warp: 48 registers a thread with one pair, 72 with two. Larger blocks and more
+/// blocks, which spill, are slower. docs/notebook/GPU.md, "Constants".
 struct WindowsPolicy {
   unsigned threads, blocks;
 };
 constexpr WindowsPolicy windows_policy(std::uint32_t pairs) {
   return pairs == 1 ? WindowsPolicy{256, 5} : WindowsPolicy{128, 7};
 }
-/// The second-level cache fetches a line. Without, 5 points take 29.6 us.
+/// The second-level cache fetches a line. docs/notebook/GPU.md, "Constants".
 inline constexpr std::size_t prefetched_bytes = 128;
 
 }  // namespace tuning

@@ -22,8 +22,8 @@ __device__ __forceinline__ uint2 widened(const uint2& words, bool two_bytes) {
           __byte_perm(words.x, words.y, two_bytes ? 0x7654 : 0x4342)};
 }
 
-/// The ids of a lane's four steps, two to a word, where groups are loaded one at a time: a branch takes fewer
-/// registers (7-point-local 62 us, with load_words() 73: H200).
+/// The ids of a lane's four steps, two to a word, where groups are loaded one at a time: a branch takes fewer registers
+/// than load_words(). docs/notebook/GPU.md, "Constants".
 __device__ inline uint2 load_ids(const std::byte* ids, std::uint32_t id_bytes, std::uint32_t g, std::uint32_t lane,
                                  ReadOnce once) {
   if (id_bytes == 1) {

@@ -1,6 +1,6 @@
 #pragma once
 // Rows of csr by AVX2: the order of additions of csr_rows.hpp. Elements of x are loaded one by one, which is faster
-// than a gather where measured (docs/BENCHMARKS_HOST.md); what limits that are loads, so that columns come two by a
+// than a gather where measured (docs/notebook/HOST.md); what limits that are loads, so that columns come two by a
 // load.
 
 #include <immintrin.h>

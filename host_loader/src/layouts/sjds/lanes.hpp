@@ -229,7 +229,7 @@ struct LanesV3<float> {
 };
 
 /// AVX-512, in registers of 256 bits: eight doubles at any place, as those of x, lie in two cache lines, which takes
-/// two cycles of an EPYC (Zen 4), and 1.5 in halves, of which one does (docs/BENCHMARKS_HOST.md).
+/// two cycles of an EPYC (Zen 4), and 1.5 in halves, of which one does (docs/notebook/HOST.md).
 template <class V>
 struct LanesV4;
 template <>

@@ -119,8 +119,8 @@ template <class V>
 using Lanes = WideLanes<V>;
 template <class Column>
 using Columns = ColumnsInMemory<Column>;
-/// So far ahead values of plain slices are fetched: 7-point-64k takes 3.8 to 4.3 cycles a step instead of 4.2 to 4.5
-/// (1,024 bytes: the same). The EPYC, which does not come here, takes 3.4 instead of 3.1 (27-point-27k).
+/// Values of plain slices are fetched so far ahead, where gathers are fast; elsewhere it does not pay.
+/// docs/notebook/HOST.md, "Constants".
 constexpr std::size_t near_bytes = 512;
 
 #define SPMVPACK_SJDS_INLINE SPMVPACK_INLINE_V4

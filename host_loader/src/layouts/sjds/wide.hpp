@@ -1,6 +1,6 @@
 #pragma once
 // The eight lanes of sjds in one register of 512 bits, by gather instructions: for processors that gather in about the
-// time of single loads (docs/BENCHMARKS_HOST.md, "Wide lanes"). The same results as those of sjds_lanes.hpp.
+// time of single loads (docs/notebook/HOST.md, "Wide lanes"). The same results as those of sjds_lanes.hpp.
 
 #include <immintrin.h>
 

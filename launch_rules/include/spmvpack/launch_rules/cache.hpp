@@ -6,9 +6,8 @@
 
 namespace spmvpack::launch_rules::cache {
 
-/// The largest share of the cache that a matrix may take, with x and y, so that it stays there where the next multiply
-/// comes soon. Beyond, entries push each other out: with 42 to 44 MB in an H200's 63 MB, multiplies that follow each
-/// other take 0.93 times as long as without, with 47 to 57 MB 1.02 to 1.10 times.
+/// The largest share of the cache that a matrix may take, with x and y, so that it stays there if the next multiply
+/// comes soon. Beyond, entries push each other out. docs/notebook/GPU.md, "What stays in the L2 cache".
 inline constexpr double most_share = 0.7;
 
 /// Whether entries stay: `bytes` are those of a multiply by one column, matrix and vectors; of several, the next one

@@ -10,9 +10,8 @@ inline constexpr unsigned most_threads = 256;      ///< of such a block, if ther
 inline constexpr unsigned team_blocks = 8;         ///< of team_threads, that a multiprocessor holds at once
 inline constexpr std::uint64_t largest_slots = 8;  ///< K
 
-/// Whether chunks of K = 8 get one block each: if there are no ids, or few rows per chunk. With raw values loaded by
-/// whole lines, `random` then takes 156 us instead of 173, and `lp-wide` 110 instead of 118 (H100). Otherwise, most of
-/// the work is finding rows and adding them up, which one warp per chunk does with less waiting: 22 % less time (H100).
+/// Whether chunks of K = 8 get one block each: if there are no ids, or few rows a chunk. Otherwise most of the work is
+/// finding rows and adding them up, where one warp a chunk waits less. docs/notebook/GPU.md, "Constants".
 constexpr bool takes_team(std::uint64_t rows, std::uint64_t chunks, std::uint64_t lut_size) {
   constexpr std::uint64_t few_rows = 64;
   return lut_size == 0 || rows <= few_rows * chunks;

@@ -5,9 +5,9 @@
 
 namespace spmvpack::launch_rules::csell {
 
-/// With fewer warps than these for each multiprocessor, all run at once, in one block, and the kernel is that for few
-/// slices, which has four groups on their way together. Twice as many in turn take longer than with any other kernel:
-/// rail_79841 13.4 us instead of 10.5 (H200).
+/// With fewer warps than these on each multiprocessor, all run at once, in one block, by the kernel for few slices,
+/// which has four groups in flight together. Twice as many, in turn, are slower than with any other kernel.
+/// docs/notebook/GPU.md, "Constants".
 inline constexpr unsigned warps_of_few = 16;
 constexpr bool are_few(std::uint64_t slices, std::uint64_t sums, std::uint64_t multiprocessors) {
   return slices * sums < warps_of_few * multiprocessors;

@@ -50,13 +50,11 @@ struct TilePieces {
   std::uint64_t rounds;    ///< slices of a piece that a team of warps has, one after the other, at most
 };
 
-/// Blocks have at most 512 threads, so that others work while one stages, and fewer where a tile has too few slices for
+/// Blocks have at most 512 threads, so that others work while one stages, and fewer if a tile has too few slices for
 /// them or some multiprocessors would have none. For each number of turns the most pieces that fit are tried, and the
 /// cheapest are taken, by this estimate: (turns + 1/4) * rounds * entries of a slice + 256 * turns. A quarter of a
-/// piece is for slices that take longer than others, and 256 entries take as long as a table that is staged. 294 tiles
-/// of 128 slices (holstein-hubbard, 1.2 million rows) take 58 us in four pieces each and 68 in one, 109 (cage, 13
-/// monomers) 32 in four, 37 in two and 40 in three, and 245 of five entries a row (laplace2d 1000x1000) 21 in two and
-/// 24 in three (H200).
+/// piece is for slices that take longer than others, and 256 entries take as long as staging a table.
+/// docs/notebook/GPU.md, "Pieces of tiles".
 constexpr TilePieces pieces_of(const TiledSlices& part, const TiledRoom& room) {
   constexpr unsigned least_threads = 128, most_threads = 512;
   const auto div_up = [](std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; };

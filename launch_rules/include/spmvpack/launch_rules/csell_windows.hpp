@@ -20,8 +20,7 @@ struct WindowLimits {
   std::uint64_t of_part, of_program;
 };
 
-/// With fewer slices than 32 for each multiprocessor, what windows wait for takes longer than they save: 7 points of
-/// 56x56x28 8.1 us, without them 5.8, 5 points of 350x350 6.3 and 5.8, of 400x400 6.3 and 6.9 (H200).
+/// With fewer slices than 32 a multiprocessor, windows wait longer than they save. docs/notebook/GPU.md, "Constants".
 constexpr bool worth_windows(std::uint64_t slices, std::uint64_t multiprocessors) {
   return slices >= 32 * multiprocessors;
 }
@@ -30,9 +29,8 @@ constexpr bool worth_windows(std::uint64_t slices, std::uint64_t multiprocessors
 inline constexpr std::uint32_t pair_rows = 64, most_pairs = 2;
 /// How many pairs a program is for: the first of these with which all slices have programs.
 inline constexpr std::array<std::uint32_t, 2> pairs_by_preference{2, 1};
-/// Two pairs, if they have at most two batches: half as much is done beside the windows. 7 points of 160 a side 29.7
-/// us, by pairs 32.9. With three batches where slices are many: 27 points of 120 a side 26.8 and 29.0, of 104 21.1 and
-/// 22.1, but of 64, 62 slices for each multiprocessor, 10.0 and 9.5 (H200; nothing between was measured).
+/// Two pairs, if they have at most two batches: half as much is done beside the windows. Three batches pay where slices
+/// are many (nothing between the two was measured). docs/notebook/GPU.md, "Constants".
 constexpr WindowLimits window_limits(std::uint64_t slices, std::uint64_t multiprocessors, std::uint32_t pairs) {
   const std::uint64_t batches = slices >= 128 * multiprocessors ? 3 : 2;
   return {most_windows(slices), pairs == 1 ? ~std::uint64_t{0} : batches * window_batch};

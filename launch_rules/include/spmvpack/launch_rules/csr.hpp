@@ -47,8 +47,7 @@ constexpr std::uint32_t threads_per_row(std::uint32_t threads, std::uint32_t row
 }
 
 /// If a row is very long, the default is `merge` instead of `ipcsr`: a single block of threads would take as long for
-/// it as the device for all other rows. Measured on an H100: 3.7 ns per entry in a row of 200,000, against 0.005 ns if
-/// the whole device works.
+/// it as the device for all other rows, some 3.7 ns an entry instead of 0.005. docs/notebook/GPU.md, "Constants".
 constexpr bool is_very_long_row(std::uint64_t length, std::uint64_t nnz) noexcept {
   constexpr std::uint64_t least = 16384, share = 512;
   return length > least && length > nnz / share;
@@ -72,8 +71,8 @@ struct LongRows {
   }
 };
 
-/// Whether rows are few and long: each has work for the threads that `long` gives it, and not so many of them have none
-/// that starting them takes long. nw04's 37 rows of 591 to 87,473 entries take 10.6 us cold, with `merge` 19 (H200).
+/// Whether rows are few and long: each has work for the threads that `long` gives it, and not so many threads are idle
+/// that starting them takes long. docs/notebook/GPU.md, "Constants".
 constexpr bool are_few_long_rows(std::uint64_t rows, std::uint64_t longest, std::uint64_t nnz) noexcept {
   constexpr std::uint64_t most_blocks = 4096;
   if (rows == 0 || nnz / rows < LongRows::least_threads) return false;
@@ -119,11 +118,9 @@ constexpr std::uint64_t expected_turns(std::uint64_t rows, std::uint64_t longest
 
 /// The kernel that is the default of a part with so many rows and nonzeros.
 ///
-/// Where no lane has more than a few entries, the kernels without blocks are faster: `scalar` where all rows are short
-/// (5 points in 4,000,000 rows 96 instead of 118 us), `vector` in small matrices (bcsstk16 7.6 instead of 10.5).
-/// `merge` is it where a thread of `ipcsr` would add up more in turn, 17 ns each, than the device needs longer for all
-/// entries in equal shares: circuit of 50,000 rows takes 12.4 us instead of 42, rmat of scale 14 11.5 instead of 33
-/// (H200).
+/// Where no lane has more than a few entries, the kernels without blocks are faster: `scalar` where all rows are short,
+/// `vector` in small matrices. `merge` is taken if a thread of `ipcsr` would add up more in turn, at 17 ns each, than
+/// the device needs longer for all entries in equal shares. docs/notebook/GPU.md, "Constants".
 constexpr Kernel default_kernel(std::uint64_t rows, std::uint64_t longest, std::uint64_t nnz) noexcept {
   constexpr std::uint64_t few = 8, small = std::uint64_t{1} << 21;
   if (are_few_long_rows(rows, longest, nnz)) return long_rows;

@@ -13,9 +13,9 @@ constexpr unsigned multiprocessor_threads(int architecture) {
 }
 
 /// Threads of a block, by whole teams and at most `most` (a multiple of a team), with which so many threads are the
-/// same number of blocks on each multiprocessor, as near as can be, and one if that is enough. None has more than it
-/// must, and what neighbours read of x is in one first-level cache: 90,000 rows of a triangulation, numbered at random
-/// in windows of 1,024, take 8.0 us as 128 blocks of 704 threads and 8.8 as 704 of 128 (ell, H200).
+/// same number of blocks on each multiprocessor, as nearly as possible, and one block if that is enough. No
+/// multiprocessor has more than it must, and what neighbours read of x is in one first-level cache.
+/// docs/notebook/GPU.md, "Even blocks".
 constexpr unsigned even_threads(std::uint64_t threads, unsigned most, std::uint64_t multiprocessors,
                                 unsigned team = 32) {
   const auto div_up = [](std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; };

@@ -22,15 +22,12 @@ inline constexpr unsigned most_threads_of_large = 512;
 constexpr unsigned most_threads_of_medium(bool single) { return single ? 512 : 1024; }
 constexpr unsigned most_threads_of_small(bool single) { return single ? 256 : 768; }
 
-/// What is fastest depends on how many threads are on the device at once: slots on their way take registers, and a few
-/// rows that have to wait for others' to end take as long as these. In double precision a multiprocessor holds 512
-/// threads with the large batch, 1,152 with the medium one and 1,536 with the small one. H200, f64, us, batches of 16,
-/// 7 and 4: 41 slots in each of 50,000 rows 12.5, 13.1 and 15.3; 21 in 117,000 15.6, 13.9 and 14.6; 27 in 175,000 22.7,
-/// 23.1 and 22.1; 41 in 205,000 35.5, 34.4 and 38.9; 7 in a million 39.1, 31.8 and 30.9.
+/// What is fastest depends on how many threads are on the device at once: slots in flight take registers, and a few
+/// rows that wait for others to end take as long as these. In double precision a multiprocessor holds 512 threads with
+/// the large batch, 1,152 with the medium one and 1,536 with the small one.
 ///
-/// Where all are on the device at once (FP32: up to 1,024 rows for each multiprocessor), blocks are even: 0.98 times
-/// (43 matrices of more rows: 1.03 with 768 threads). Not where rows are `sorted` by length, as one multiprocessor
-/// would have the longest: rows of a power law took 1.2 to 1.4 times as long.
+/// If all are on the device at once (FP32: up to 1,024 rows a multiprocessor), blocks are even. Not if rows are
+/// `sorted` by length, as one multiprocessor would have the longest. docs/notebook/GPU.md, "Constants".
 constexpr RowLaunch launch_of(std::uint64_t rows, std::uint64_t nnz, bool single, std::uint64_t multiprocessors,
                               bool sorted) {
   constexpr std::uint64_t short_row = 8;  // entries on average; no more of them would be on their way
@@ -43,8 +40,8 @@ constexpr RowLaunch launch_of(std::uint64_t rows, std::uint64_t nnz, bool single
   if (at_most(512) && !are_short) return even({large_batch(single), 128, 512}, most_threads_of_large);
   if (at_most(1024)) return even(medium, most_threads_of_medium(single));
   if (single) {
-    // Large blocks find more of x in the first-level cache where rows are long (log-distance columns 86 instead of 90
-    // us); where they are short, small ones are faster (5 points 63 instead of 67 us).
+    // Large blocks find more of x in the first-level cache if rows are long; if rows are short, small blocks are
+    // faster. docs/notebook/GPU.md, "Constants".
     return at_most(small.held)
                ? small
                : RowLaunch{medium_batch, are_short ? 256U : most_threads_of_medium(single), medium.held};

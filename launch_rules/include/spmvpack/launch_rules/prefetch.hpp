@@ -5,15 +5,13 @@
 
 namespace spmvpack::launch_rules::prefetch {
 
-/// Up to how many bytes of a matrix the arrays that threads wait for are fetched. Of more, what a block begins with
-/// would wait behind what is fetched: csr of 10 to 14 MB takes 0.95 times as long with it, ell of that size 1.03, csell
-/// and ell of 18 to 24 MB 1.06 (H200).
+/// The arrays that threads wait for are fetched ahead of matrices of up to so many bytes. In larger ones, what a block
+/// begins with would wait behind what is fetched. docs/notebook/GPU.md, "What is fetched ahead".
 inline constexpr std::uint64_t usual_limit = 8'000'000, csr_limit = 14'000'000;
 /// Up to how many bytes of a matrix x is fetched.
 inline constexpr std::uint64_t limit_with_x = 32'000'000;
-/// Not an x of more bytes, nor one of which entries are so few that they read a small part: 40 rows of a million
-/// columns take 8.7 us with it and 8.1 without, 19 entries in each of 63 rows of 254,562 columns 5.9 and 5.4, but 35 in
-/// each of 115 of 144,175 5.5 and 5.8, and 138 in each of 1,295 of 647,585 10.2 and 10.6 (csr, H200).
+/// An x of more bytes is not fetched ahead, nor one of which so few entries read only a small part.
+/// docs/notebook/GPU.md, "What is fetched ahead".
 inline constexpr std::uint64_t most_bytes_of_x = 6'000'000, most_columns_of_entry = 64;
 
 /// Of an array, what the blocks of a grid fetch: block b has the units [b of_block, (b + 1) of_block), as far as there

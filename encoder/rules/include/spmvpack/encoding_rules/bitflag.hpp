@@ -66,17 +66,15 @@ constexpr double bytes_but_values(double column_bytes) {
 }
 
 /// Rows of a chunk's own, at most: half of what the format allows, as one warp writes those without entries.
-/// docs/BENCHMARKS.md, "bitflag".
+/// docs/notebook/GPU.md, "What made bitflag fast".
 inline constexpr std::uint32_t most_chunk_rows = max_chunk_rows / 2;
 /// Bytes of columns that are so far apart at most.
 constexpr std::uint32_t column_bytes(std::uint32_t span) {
   return span <= 0xFF ? 1 : span <= 0xFFFF ? 2 : span <= 0xFFFFFF ? 3 : 4;
 }
 
-/// Segments of a part with few entries; 1: none. Rows must be long, so that each has some entries in a segment: 64 rows
-/// of 16,000 in 200,000 columns take 18.2 us without and 12.8 with 32, 4,096 rows of 292 in 60,000 columns 16.4
-/// and 12.9, but of 73 they take 9.0 and 11.9. Wide ones leave no room for loads on their way: two rows of 300,000
-/// take 15.5 us with 32, 13.1 with 64, and 256 rows of 4,687 in 600,000 columns 18.1 without and 15.8 with 64 (H200).
+/// Segments of a part with few entries; 1: none. Rows must be long, so that each has several entries in a segment. Wide
+/// segments leave no room for loads in flight. docs/notebook/GPU.md, "Constants".
 constexpr std::uint64_t segments_of_few(const PartFacts& part, const Device& device) {
   constexpr std::uint64_t least_columns = 16384, entries_of_sum = 4;
   if (part.entries < device.small_entries / 4 || part.cols < least_columns) return 1;
@@ -104,9 +102,9 @@ constexpr std::uint64_t usual_segments(const PartFacts& part, const Device& devi
     constexpr std::uint64_t least_segments = 4;
     return segments >= least_segments && segments * part.rows * entries_of_sum <= part.entries;
   };
-  // Narrow ones leave room for loads on their way in the cache that shared memory is a part of: powerlaw of 60,000 rows
-  // takes 49 us with 7 of them, 41 with 14. They must be few, so that a thread can add up a row's sums; most of these
-  // may be empty, as short rows' are (powerlaw of 100,000: 45 us, 70 without segments). Wide ones are as wide as fits.
+  // Narrow segments leave room for loads in flight in the cache that shared memory is a part of. They must be few, so
+  // that a thread can add up the sums of a row; most of these may be empty, as for short rows. Wide rows have segments
+  // as wide as fits. docs/notebook/GPU.md, "Constants".
   constexpr std::uint64_t entries_of_sum = 8;
   const std::uint64_t narrow = segments_of(device.segment_columns / 2), wide = segments_of(device.segment_columns);
   if (narrow <= launch_rules::bitflag::few_segments && enough(narrow, 3) &&
@@ -125,9 +123,8 @@ constexpr bool can_have_segments(const PartFacts& part, std::uint64_t segments) 
          part.rows * segments <= max_segment_rows(part.entries);
 }
 
-/// Hot columns to look for; 0: none. They take more bytes, and on a host no less time: rmat of scale 18 cold 6.0
-/// without and 6.8 ms with them. An x of few columns stays in the first-level cache, of which elements of x in shared
-/// memory leave enough if they are not more.
+/// Hot columns to look for; 0: none. They take more bytes, and on a host no less time. An x of few columns stays in the
+/// first-level cache, where the elements of x in shared memory leave enough room unless they are more.
 constexpr std::uint64_t hot_columns_to_count(const PartFacts& part, const Aim& aim, const Device& device) {
   constexpr std::uint64_t least_cols = 32768;
   if (aim.optimize == Objective::bytes || aim.target == Target::host) return 0;
@@ -137,7 +134,7 @@ constexpr std::uint64_t hot_columns_to_count(const PartFacts& part, const Aim& a
 /// Bytes of columns if some are hot: one bit says which.
 constexpr std::uint32_t hot_column_bytes(std::uint64_t cols) { return cols <= hot_bit(3) ? 3 : 4; }
 /// Whether those with so many of the part's entries are worth it. `column_bytes`: of a column without them, on average.
-/// docs/BENCHMARKS.md, "bitflag".
+/// docs/notebook/GPU.md, "Hot columns".
 constexpr bool worth_hot_columns(const PartFacts& part, std::uint64_t hot_entries, double column_bytes) {
   constexpr std::uint64_t least_entries = std::uint64_t{1} << 20;  // whose misses pay for a pass that copies x
   constexpr double least_share = 1.0 / 12;  // whose misses pay for copies to the shared memory of every block
@@ -147,11 +144,9 @@ constexpr bool worth_hot_columns(const PartFacts& part, std::uint64_t hot_entrie
          bytes_of_miss * share >= hot_column_bytes(part.cols) - column_bytes;
 }
 
-/// Chunks of a tile. Its warps wait for one another: of many entries, rmat takes 73.5 us with two, 76.7 with four, 80
-/// with 16 (H200). Of few entries four take 2.2 % less than two (geometric mean of 51 matrices). No row of these is to
-/// lie in several tiles, if that can be; if not, in fewer: an arrow of 200,000 rows takes 14.3 us with two, 11.7 with
-/// eight, lp1 17.6 and 15.4. But tiles of more than eight are not to leave most multiprocessors without any:
-/// lp_maros-r7 takes 8.7 us with 32 and 7.6 with four, circuit of 28,017 rows 10.2 and 7.8.
+/// Chunks of a tile. Its warps wait for one another, so that two are best for many entries, and four for few. For few
+/// entries, no row should lie in several tiles, or as few rows as possible: then up to eight chunks where a row is
+/// longer than any tile, and more only if most multiprocessors still have a tile. docs/notebook/GPU.md, "Constants".
 constexpr std::uint32_t usual_tile(std::uint64_t entries, std::uint64_t longest_row, const Device& device) {
   constexpr std::uint32_t of_many = 2, of_few = 4, of_long_row = 8;
   if (entries >= device.small_entries) return of_many;

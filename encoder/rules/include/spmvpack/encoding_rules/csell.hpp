@@ -85,10 +85,9 @@ struct SumFacts {
   std::uint64_t mirror_bytes = 0;  ///< of everything if there are mirrors
   std::uint32_t block = 1;
 };
-/// Sums of a row, each by a warp: of slices so few that all warps find room. Single entries without mirrors have a
-/// kernel for few slices, which loads four groups together: more sums than it takes are worse than one (1,076 slices of
-/// 7 groups 8.9 us with one sum and 9.6 with two, 2,138 of 14 groups 19.2 and 30.1, and 916 of 9 groups 12.9 and 12.5:
-/// H200).
+/// Sums of a row, each by a warp, if slices are so few that all warps fit. Single entries without mirrors have a kernel
+/// for few slices, which loads four groups together: more sums than it has room for are slower than one.
+/// docs/notebook/GPU.md, "Constants".
 constexpr std::uint64_t sums_of(const SumFacts& f, const Device& device) {
   std::uint64_t sums = 1;
   if (f.slices == 0) return sums;
@@ -183,8 +182,8 @@ constexpr WayFacts with_mirrors(const MirrorFacts& f, std::uint64_t mirrors) {
   way.device_bytes = f.column_bytes + (way.entries - mirrors * in_block) * way.value_size;
   return way;
 }
-/// Whether mirrors may be best if half of all blocks have one: only then a sample is worth its time. By two columns
-/// already one by one takes longer than what is saved: elasticity 98 us each, and without mirrors 144 for both (H200).
+/// Whether mirrors may be best if half of all blocks have one: only then a sample is worth its time. With two columns,
+/// one by one, they already take longer than they save. docs/notebook/GPU.md, "Constants".
 inline bool worth_a_sample(const CsellFacts& facts, const MirrorFacts& f, const Aim& aim) {
   return !several_columns(aim) && would_take(facts, with_mirrors(f, f.blocks() / 2), aim);
 }

@@ -47,9 +47,8 @@ constexpr std::uint64_t bytes_of_order(const SellFacts& f) { return f.rows * siz
 constexpr bool may_be_sorted(const SellFacts& f) {
   return bytes_of_steps(f, f.steps) - f.entries * slot_bytes(f.value_size) > bytes_of_order(f);
 }
-/// A fiftieth of the bytes must be saved for rows to be sorted at all, as y is then written in scattered places; a
-/// tenth for a wider window, in which rows of a slice are far apart and share less of x (log-distance columns take 95
-/// us with windows of 256, 115 with 4,096 that save 3 %; H200).
+/// Rows are sorted only if this saves a fiftieth of the bytes, as y is then written in scattered places. A wider window
+/// must save a tenth: rows of a slice are then far apart and share less of x. docs/notebook/GPU.md, "Constants".
 constexpr SellDecision decide(const SellFacts& f) {
   SellDecision best;
   if (!f.steps_of) return best;
