@@ -104,6 +104,14 @@ void check(const PartView& part, int threads) {
 
 }  // namespace
 
-const Layout layout{"amb", sections, parameters, check_shape, check, unpack<Entries>, &value_functions<Entries>};
+const Layout layout{
+    .name = "amb",
+    .sections = sections,
+    .parameters = parameters,
+    .check_shape = check_shape,
+    .check = check,
+    .unpack = unpack<Entries>,
+    .values = &value_functions<Entries>,
+    .part_values = [](const PartInfo& part) { return PartValues{.hold_by_bits = part.params[param_block] != 1}; }};
 
 }  // namespace spmvpack::layouts::amb
