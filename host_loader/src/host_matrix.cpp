@@ -80,11 +80,29 @@ void HostMatrix::update_values(std::span<const T> values, int threads) {
       part.layout->copy_values(part.loaded.view(), *part.state, threads);
 }
 
-std::uint64_t HostMatrix::write(ByteSink& sink, const WriteOptions& options) const {
-  require_updatable();
+std::vector<const LoadedPart*> HostMatrix::loaded_parts() const {
   std::vector<const LoadedPart*> parts;
   for (const Part& part : parts_) parts.push_back(&part.loaded);
-  return write_updated(sink, *frame_, parts, options);
+  return parts;
+}
+
+void HostMatrix::update(const CsrView& a, int threads) {
+  require_threads(threads);
+  require_updatable();
+  if (a.rows() != facts_.rows || a.cols() != facts_.cols || a.nnz() != facts_.nnz)
+    refuse(fmt::format("a matrix of {} x {} with {} entries, for one of {} x {} with {}", a.rows(), a.cols(), a.nnz(),
+                       facts_.rows, facts_.cols, facts_.nnz),
+           "encode it anew");
+  a.check(threads);
+  if (!pattern_) pattern_ = pattern_digest(facts_, loaded_parts(), threads);
+  if (pattern_digest(a, threads) != *pattern_)
+    refuse("the entries of the matrix are in other rows and columns", "encode it anew");
+  dispatch(a.value_type(), [&]<class T>(T) { update_values(std::span<const T>(a.values<T>(), a.nnz()), threads); });
+}
+
+std::uint64_t HostMatrix::write(ByteSink& sink, const WriteOptions& options) const {
+  require_updatable();
+  return write_updated(sink, *frame_, loaded_parts(), options);
 }
 
 std::span<const std::uint32_t> HostMatrix::permutation() const {

@@ -361,10 +361,20 @@ TEST_CASE("an update that is refused changes nothing") {
   CHECK_THROWS_WITH(matrix.update_values(std::span<const float>(floats)),
                     Catch::Contains("f32 values for a matrix of f64"));
   CHECK_THROWS_WITH(matrix.update_values(std::span<const double>(), 2000), Catch::Contains("threads"));
+  const CsrMatrix less = make_csr(3, 3, {{{0, 1}, 1}}),
+                  other = make_csr(3, 3, {{{0, 1}, 1}, {{1, 2}, 2}, {{2, 0}, 0}, {{2, 2}, 4}});
+  const std::vector<std::byte> unchanged = present_bytes(matrix);
+  CHECK_THROWS_WITH(matrix.update(less), Catch::Contains("with 1 entries"));
+  CHECK_THROWS_WITH(matrix.update(other), Catch::Contains("in other rows and columns"));
+  CHECK(present_bytes(matrix) == unchanged);
+  const CsrMatrix with_others = with_values<double>(small_matrix(), {5, nan, -0.0, 8});
+  matrix.update(with_others);
+  CHECK(present_bytes(matrix) == encode(with_others, "csr").bytes);
 
   HostMatrix fixed = HostMatrix::load(open(csr));
   CHECK(!fixed.updatable());
   const std::vector<double> four(4);
+  CHECK_THROWS_WITH(fixed.update(small_matrix()), Catch::Contains("LoadOptions::updatable"));
   CHECK_THROWS_WITH(fixed.update_values(std::span<const double>(four)), Catch::Contains("LoadOptions::updatable"));
   CHECK_THROWS_WITH(present_bytes(fixed), Catch::Contains("LoadOptions::updatable"));
 
@@ -415,6 +425,18 @@ TEST_CASE("what the values were is not claimed of new ones") {
   CHECK(updated(Field::real, Symmetry::symmetric, {0, 2, -2, 0}).bitwise_symmetry() == Symmetry::general);
   CHECK(updated(Field::real, Symmetry::general, {1, 2, 2, 1}).found == Symmetry::symmetric);
   CHECK(updated(Field::real, Symmetry::general, {1, 2, 3, 1}).found == Symmetry::general);
+
+  const auto updatable = [](const CsrMatrix& matrix) {
+    return encode(source_of(matrix), encoder::find_strategy("csell"),
+                  {.transpose = true, .threads = 1, .updatable = true})
+        .bytes;
+  };
+  CHECK(check_update<double>(a, true, updatable));
+  const std::vector<std::byte> file = updatable(a);
+  HostMatrix matrix = load_updatable(open(file));
+  const std::vector<double> symmetric{1, 2, 2, 1};
+  matrix.update_values(std::span<const double>(symmetric));
+  check_equal<double>(matrix, updatable(with_values<double>(a, symmetric)));
 }
 
 }  // namespace

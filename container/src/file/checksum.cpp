@@ -34,11 +34,13 @@ Digest xxh3_128(std::span<const std::byte> bytes) noexcept {
 
 std::string Digest::to_string() const { return fmt::format("{:016x}{:016x}", high, low); }
 
-Digest content_digest(const CsrView& a, int threads) {
+namespace {
+
+/// The last of the sizes is the type of the values; 0: they do not count.
+Digest digest_of(const CsrView& a, const std::array<std::uint64_t, 4>& sizes, int threads) {
   static constexpr std::uint64_t piece = format::block_bytes;
-  const std::array<std::uint64_t, 4> sizes{a.rows(), a.cols(), a.nnz(), static_cast<std::uint64_t>(a.value_type())};
   const std::uint64_t pointer_bytes = (a.rows() + 1) * 8, column_bytes = a.nnz() * 4,
-                      value_bytes = a.nnz() * size_of(a.value_type());
+                      value_bytes = sizes[3] == 0 ? 0 : a.nnz() * size_of(a.value_type());
   const std::uint64_t pointer_pieces = div_up(pointer_bytes, piece), column_pieces = div_up(column_bytes, piece),
                       value_pieces = div_up(value_bytes, piece);
 
@@ -67,5 +69,13 @@ Digest content_digest(const CsrView& a, int threads) {
   });
   return xxh3_128(std::as_bytes(std::span(hashes)));
 }
+
+}  // namespace
+
+Digest content_digest(const CsrView& a, int threads) {
+  return digest_of(a, {a.rows(), a.cols(), a.nnz(), static_cast<std::uint64_t>(a.value_type())}, threads);
+}
+
+Digest pattern_digest(const CsrView& a, int threads) { return digest_of(a, {a.rows(), a.cols(), a.nnz(), 0}, threads); }
 
 }  // namespace spmvpack

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <string>
 
 #include "file/unpack_parts.hpp"
 #include "spmvpack/container/base/parallel.hpp"
@@ -31,15 +32,28 @@ ValueFacts value_facts(const CsrView& a, Field field, int threads) {
   return {fit, zeros};
 }
 
-MatrixFacts updated_facts(const MatrixFacts& before, const CsrView& a, bool fit_field, int threads) {
-  MatrixFacts now = before;
+/// Whether the matrix was encoded to be updatable, so that its container claims nothing that values could change.
+bool claims_nothing(const ContainerFrame& frame) {
+  return frame.provenance && (frame.provenance->options + ' ').find(" --updatable ") != std::string::npos;
+}
+
+MatrixFacts updated_facts(const ContainerFrame& frame, const CsrView& a, bool fit_field, int threads) {
+  MatrixFacts now = frame.facts;
   now.digest = content_digest(a, threads);
   if (!fit_field) now.field = Field::real;
   if (now.symmetry != Symmetry::general && first_without_mirror(a, now.symmetry, threads) != a.nnz())
     now.symmetry = Symmetry::general;
-  now.found = now.symmetry == Symmetry::general ? symmetry_of(a, threads) : Symmetry::general;
+  const bool looks = now.symmetry == Symmetry::general && !claims_nothing(frame);
+  now.found = looks ? symmetry_of(a, threads) : Symmetry::general;
   if (now.share) now.share->global_digest = {};
   return now;
+}
+
+CsrMatrix matrix_of(const MatrixFacts& facts, std::span<const LoadedPart* const> parts, int threads) {
+  std::vector<const PartView*> of_a;
+  for (const LoadedPart* const part : parts)
+    if (part->info().role == format::Role::a) of_a.push_back(&part->view());
+  return unpack_parts(facts, format::Role::a, of_a, "the matrix", threads);
 }
 
 SectionSource section_source(const SectionInfo& info, std::span<const std::byte> bytes) {
@@ -66,17 +80,18 @@ ContainerFrame ContainerFrame::of(const Container& container, const LoadOptions&
   return frame;
 }
 
+Digest pattern_digest(const MatrixFacts& facts, std::span<const LoadedPart* const> parts, int threads) {
+  return pattern_digest(matrix_of(facts, parts, threads), threads);
+}
+
 std::uint64_t write_updated(ByteSink& sink, const ContainerFrame& frame, std::span<const LoadedPart* const> parts,
                             const WriteOptions& options) {
   ContainerSource source;
   std::optional<Provenance> provenance = frame.provenance;
   {
-    std::vector<const PartView*> of_a;
-    for (const LoadedPart* const part : parts)
-      if (part->info().role == format::Role::a) of_a.push_back(&part->view());
-    const CsrMatrix a = unpack_parts(frame.facts, format::Role::a, of_a, "the matrix", options.threads);
+    const CsrMatrix a = matrix_of(frame.facts, parts, options.threads);
     const ValueFacts values = value_facts(a, frame.facts.field, options.threads);
-    source.facts = updated_facts(frame.facts, a, values.fit_field, options.threads);
+    source.facts = updated_facts(frame, a, values.fit_field, options.threads);
     if (provenance) {
       if (provenance->entries != 0) provenance->explicit_zeros = values.zeros;
       provenance->rounded = 0;

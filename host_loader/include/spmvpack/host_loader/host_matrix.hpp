@@ -2,10 +2,12 @@
 /// A container in host memory, and y = alpha op(A) x + beta y on the CPU.
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "spmvpack/container/base/export.hpp"
 #include "spmvpack/container/base/memory.hpp"
@@ -48,6 +50,9 @@ class SPMVPACK_EXPORT HostMatrix {
   /// nothing but +0 can take the place of +0).
   template <class T>
   void update_values(std::span<const T> values, int threads = 0);
+  /// The same with the values of a matrix that has this pattern, which is compared by a hash (pattern_digest()). The
+  /// first call unpacks the matrix for that. Error(errc::usage) if it is another pattern, before any value is changed.
+  void update(const CsrView& a, int threads = 0);
   /// Writes a container of the matrix with its present values, as write_updated() does: the container that it was
   /// loaded from, but for values, digest, checksums and what else follows from them. Returns the size.
   /// Error(errc::usage) unless updatable(); else those of write_updated().
@@ -98,12 +103,14 @@ class SPMVPACK_EXPORT HostMatrix {
   void multiply_real(const Operand& operand, T alpha, const DenseView<const T>& x, T beta, const DenseView<T>& y,
                      int threads, Basis basis) const;
   [[nodiscard]] std::span<const std::uint32_t> permutation() const;
+  [[nodiscard]] std::vector<const LoadedPart*> loaded_parts() const;
 
   MatrixFacts facts_;
   CountedVector<PartInfo> infos_;
   CountedVector<Part> parts_;
   std::vector<ValueSource> sources_;             ///< of the parts, if the matrix is updatable()
   std::shared_ptr<const ContainerFrame> frame_;  ///< if it is
+  std::optional<Digest> pattern_;                ///< once update() has wanted it
 };
 
 }  // namespace spmvpack::host_loader

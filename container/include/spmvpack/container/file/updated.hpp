@@ -21,6 +21,11 @@ struct ContainerFrame {
   SPMVPACK_EXPORT static ContainerFrame of(const Container& container, const LoadOptions& options = {});
 };
 
+/// pattern_digest() of the matrix of all parts. Takes the memory of unpack(). Error(errc::corrupt) if two parts hold
+/// the same entry.
+SPMVPACK_EXPORT Digest pattern_digest(const MatrixFacts& facts, std::span<const LoadedPart* const> parts,
+                                      int threads = 0);
+
 /// Writes a container of the parts, all of a matrix's, as their bytes are now: the bytes are those of encoding the
 /// matrix with the same plan and codec. The digest is that of the values. The field and the symmetry are those of
 /// `frame`, as far as the values still have them, otherwise real and general; the provenance counts stored zeros again

@@ -133,5 +133,7 @@ struct SPMVPACK_EXPORT Digest {
 /// The digest of a matrix's content, independent of layout and codec: the XXH3-128 of the XXH3-128s of the 1 MiB pieces
 /// of its sizes, row pointers, columns and value bits (docs/FORMAT.md, "Content digest"). Parallel.
 SPMVPACK_EXPORT Digest content_digest(const CsrView& a, int threads = 0);
+/// The same of the sizes, row pointers and columns alone. Parallel.
+SPMVPACK_EXPORT Digest pattern_digest(const CsrView& a, int threads = 0);
 
 }  // namespace spmvpack
