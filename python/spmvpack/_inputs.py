@@ -42,7 +42,7 @@ def source_of(a: Any, dtype: Any, threads: int, memory_limit: int = 0) -> _nativ
     rows, cols = (int(n) for n in a.shape)
     if a.format == "csr":
         indptr, indices, data = _compressed(a.indptr, a.indices, a.data, rows, "rows")
-        return _native.Source.from_csr(rows, cols, indptr, indices, _values(data), threads, memory_limit)
+        return _native.Source.from_csr(rows, cols, indptr, indices, stored_values(data), threads, memory_limit)
     if a.format == "csc":
         indptr, row, data = _compressed(a.indptr, a.indices, a.data, cols, "columns")
         col = _expanded(indptr)
@@ -52,7 +52,7 @@ def source_of(a: Any, dtype: Any, threads: int, memory_limit: int = 0) -> _nativ
         row, col, data = _triplets(a)
     index = np.int32 if row.dtype == col.dtype == np.int32 else np.int64
     return _native.Source.from_coo(rows, cols, np.ascontiguousarray(row, index), np.ascontiguousarray(col, index),
-                                   _values(data), threads, memory_limit)
+                                   stored_values(data), threads, memory_limit)
 
 
 def _no_matrix(message: str, hint: str = "its arrays do not fit each other: build it anew from its entries") -> Error:
@@ -150,7 +150,7 @@ def _from_torch(a: Any, threads: int, memory_limit: int) -> _native.Source:
     indptr, indices, data = _compressed(pointers, columns, values, rows, "rows")
     if data.size != values.size:
         raise _no_matrix(f"crow_indices ends with {data.size}, expected {values.size}, as many as values")
-    return _native.Source.from_csr(rows, cols, indptr, indices, _values(data), threads, memory_limit)
+    return _native.Source.from_csr(rows, cols, indptr, indices, stored_values(data), threads, memory_limit)
 
 
 def _type_name(dtype: Any) -> str:
@@ -170,7 +170,7 @@ def _indices(a: Any, name: str) -> _Array:
     return np.ascontiguousarray(a, np.int32 if a.dtype == np.int32 else np.int64)
 
 
-def _values(values: Any) -> _Array:
+def stored_values(values: Any) -> _Array:
     """Values as they are if they are float64 or float32; integers as float64, which must hold them exactly."""
     a: _Array = np.asarray(values)
     for native in (np.float64, np.float32):

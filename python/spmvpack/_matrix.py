@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from . import _arguments, _native
 from ._device import DeviceMatrix, device_index
 from ._errors import Error
-from ._inputs import source_of
+from ._inputs import source_of, stored_values
 from ._operators import host_operator
-from ._products import Products
+from ._products import Facts, Products
 from ._vectors import contiguous, host_array, like, needs_gradient, new_result, refuse_altered
 
 
@@ -35,12 +35,17 @@ class Encoding(NamedTuple):
     pays_after: int | None
 
 
+_of_values = frozenset({"_container", "symmetry", "bitwise_symmetry", "digest", "share", "provenance", "file_bytes"})
+
+
 class Matrix(Products):
     """A matrix in host memory, in the layout of its container. Made by encode() and load().
 
-    Immutable. Threads may use it at the same time; multiplies release the GIL.
+    Threads may use it at the same time, but not while update_values() or update() runs, which alone change it; multiplies
+    release the GIL.
 
     Attributes:
+        updatable: whether it takes new values (encode() and load() with updatable=True).
         encoding: an Encoding, what encode() took and when it pays; None if the matrix was loaded or unpickled.
     """
 
@@ -48,16 +53,80 @@ class Matrix(Products):
     encoding: Encoding | None = None
 
     def __init__(self, container: _native.Container, threads: int = 0, memory_limit: int = 0, *,
-                 _trusted: bool = False) -> None:
+                 _trusted: bool = False, updatable: bool = False) -> None:
         super().__init__(container.info())
         self._container = container
-        self._host = _native.HostMatrix.load(container, threads, memory_limit, _trusted)
+        self._host = _native.HostMatrix.load(container, threads, memory_limit, _trusted, updatable)
+        self.updatable = updatable
+        if updatable:  # new values need not be symmetric
+            self.has_transpose = self._host.has_transpose()
 
     def __repr__(self) -> str:
         return self._describe("")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _from_bytes, (self.tobytes(),)
+        return _from_bytes, (self.tobytes(), True) if self.updatable else (self.tobytes(),)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Products:
+        return _from_bytes(self.tobytes(), True) if self.updatable else self
+
+    if not TYPE_CHECKING:  # where the attributes are known
+
+        def __getattr__(self, name: str) -> Any:
+            """What depends on values, and is made anew when it is first asked for after they have changed."""
+            if name not in _of_values or "_host" not in self.__dict__:
+                return super().__getattr__(name)
+            container = self._host.container()
+            facts = Facts(container.info())
+            for other in _of_values - {"_container"}:
+                setattr(self, other, getattr(facts, other))
+            self._container = container
+            return getattr(self, name)
+
+    def _forget_values(self) -> None:
+        for name in _of_values & self.__dict__.keys():
+            delattr(self, name)
+
+    def update_values(self, values: Any, *, threads: int = 0) -> None:
+        """Gives the matrix new values in its old pattern. Products have the bits of a matrix encoded anew with them;
+        A^T follows. digest, symmetry, provenance and what save() and the like write are those of the new values.
+
+        Args:
+            values: one for each entry, stored zeros included, in the order of tocsr().data: rows, then columns. Of
+                shape (nnz,) and of the matrix's type, or float64 for a float32 matrix, which are rounded; an array in
+                host memory, as x of A @ x. Integers are taken as float64.
+            threads: 0: all.
+
+        Raises:
+            ValueError: another shape, values on a GPU, or masked ones.
+            TypeError: another type of elements, or no array.
+            Error, and the matrix is as it was: "usage" if it is not updatable; "unsupported" if a value would change the
+                pattern of layout "dia", or "amb" with blocks, where nothing but +0 takes the place of +0; "bad_input"
+                for values beyond float32.
+        """
+        array = host_array(values, "values")
+        if array is None:
+            raise TypeError(f"values is of type {type(values).__qualname__}, not an array")
+        own = stored_values(array)
+        if own.dtype == np.float32 and self.dtype == np.float64:
+            raise TypeError("values is float32, the matrix float64: nothing is converted; convert it to float64")
+        self._host.update_values(own, _arguments.threads(threads))
+        self._forget_values()
+
+    def update(self, a: Any, *, threads: int = 0) -> None:
+        """update_values() with the values of a matrix that has the same pattern, stored zeros included.
+
+        Args:
+            a: what encode() takes, of the same type of values, or of float64 for a float32 matrix.
+            threads: 0: all.
+
+        Raises:
+            Error: "usage" if the pattern is another one, too; the first call unpacks the matrix to know. Else as
+                update_values() and encode().
+        """
+        threads = _arguments.threads(threads)
+        source_of(a, None, threads).update(self._host, threads)
+        self._forget_values()
 
     def __matmul__(self, x: Any) -> Any:
         """A @ x with the bits of the command line, on all threads.
@@ -235,8 +304,8 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
             yourself.
         transpose: store A^T, too, in its own best layout, for rmatvec() and solvers that need it. A matrix that is
             symmetric or skew-symmetric, bit for bit, has its transpose in any case.
-        updatable: take a form in which every entry has a slot of its own, so that the values can be replaced. The
-            matrix then counts as general, even if it is symmetric, and with transpose stores A^T in any case.
+        updatable: take a form in which every entry has a slot of its own, so that M.update_values() and M.update() can
+            replace the values. The matrix then counts as general, even if it is symmetric, and with transpose stores A^T in any case.
         force_size: allow more than ten times the bytes of csr.
         threads: 0: all. The result does not depend on it.
         memory_limit: bytes that may be taken besides the arrays of `a`; 0: what the machine has free.
@@ -261,7 +330,7 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
         request.tune(device)
     source = source_of(a, dtype, threads, memory_limit)
     container, seconds, multiply_seconds, csr_seconds, measured, pays_after = source.encode(request, memory_limit)
-    matrix = Matrix(container, threads, memory_limit, _trusted=True)
+    matrix = Matrix(container, threads, memory_limit, _trusted=True, updatable=request.updatable)
     matrix.encoding = Encoding(seconds, multiply_seconds, csr_seconds, measured, pays_after)
     return matrix
 
@@ -306,8 +375,8 @@ def open_container(source: Any, memory_limit: int = 0) -> _native.Container:
         raise TypeError(f"a container of type {type(source).__qualname__}: give a path or bytes") from None
 
 
-def _from_bytes(container: bytes) -> Matrix:
-    return Matrix(open_container(container))
+def _from_bytes(container: bytes, updatable: bool = False) -> Matrix:
+    return Matrix(open_container(container), updatable=updatable)
 
 
 def _zstd_level(codec: str) -> int:

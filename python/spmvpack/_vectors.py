@@ -52,26 +52,26 @@ def contiguous(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return x if x.flags.c_contiguous else x.copy()
 
 
-def host_array(x: Any) -> np.ndarray[Any, Any] | None:
+def host_array(x: Any, name: str = "x") -> np.ndarray[Any, Any] | None:
     """x as an array of NumPy in this machine's byte order, without another copy than that takes; None if it is nothing
     of which NumPy makes an array. Integers of a list, which has to be copied in any case, are float64.
 
     Raises:
-        ValueError: x is on a GPU, or has masked elements.
+        ValueError, which calls it `name`: x is on a GPU, or has masked elements.
     """
     if isinstance(x, np.ndarray):
-        refuse_altered("x", x)
+        refuse_altered(name, x)
         array = np.asarray(x)  # numpy.matrix has no vectors
     elif root_module(x) == "torch" and hasattr(x, "detach"):
-        _refuse_gpu(x)
+        _refuse_gpu(x, name)
         array = np.asarray(resolved(x).numpy())
     elif hasattr(x, "__array_interface__"):
         array = np.asarray(x)
     elif hasattr(x, "__dlpack__"):
-        _refuse_gpu(x)
+        _refuse_gpu(x, name)
         array = np.from_dlpack(x)
     elif hasattr(x, "__cuda_array_interface__"):
-        raise ValueError(_on_a_gpu)
+        raise ValueError(_on_a_gpu(name))
     elif hasattr(x, "tocsr") or hasattr(x, "matvec") or isinstance(x, (str, bytes, bytearray)):
         return None  # a matrix, an operator, a text
     elif hasattr(x, "__array__"):
@@ -88,12 +88,13 @@ def host_array(x: Any) -> np.ndarray[Any, Any] | None:
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
-_on_a_gpu = "x is on a GPU, the matrix on the host: use M.to('cuda'), or copy x to the host"
+def _on_a_gpu(name: str) -> str:
+    return f"{name} is on a GPU, the matrix on the host: use M.to('cuda'), or copy {name} to the host"
 
 
-def _refuse_gpu(x: Any) -> None:
+def _refuse_gpu(x: Any, name: str) -> None:
     if hasattr(x, "__dlpack_device__") and x.__dlpack_device__()[0] != 1:
-        raise ValueError(_on_a_gpu)
+        raise ValueError(_on_a_gpu(name))
 
 
 def like(x: Any, y: np.ndarray[Any, Any]) -> Any:

@@ -15,12 +15,24 @@
 
 #include "spmvpack/container/file/reader.hpp"
 #include "spmvpack/container/multiply/multiply.hpp"
+#include "spmvpack/host_loader/host_matrix.hpp"
 
 namespace spmvpack::python {
 
 namespace nb = nanobind;
 
 using AnyArray = nb::ndarray<nb::ro>;
+
+/// A matrix in host memory, which nobody copies.
+struct OnHost {
+  explicit OnHost(host_loader::HostMatrix loaded) : matrix(std::move(loaded)) {}
+  OnHost(OnHost&&) = default;
+  OnHost(const OnHost&) = delete;
+  OnHost& operator=(const OnHost&) = delete;
+  OnHost& operator=(OnHost&&) = delete;
+  ~OnHost() = default;
+  host_loader::HostMatrix matrix;
+};
 
 void bind_encoding(nb::module_& m);
 void bind_matrix(nb::module_& m);
@@ -78,6 +90,9 @@ struct Operands {
 };
 
 constexpr Operation operation_of(bool transpose) { return transpose ? Operation::transpose : Operation::none; }
+
+/// As Python writes it: "(3,)".
+std::string shape_text(const AnyArray& array);
 
 [[noreturn]] void raise_type_error(const std::string& text);
 [[noreturn]] void raise_value_error(const std::string& text);

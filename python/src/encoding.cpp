@@ -254,6 +254,20 @@ void bind_encoding(nb::module_& m) {
            nb::sig("def encode(self, request: Request, memory_limit: int) -> tuple[Container, float, float | None, "
                    "float | None, bool, int | None]"))
       .def(
+          "update",
+          [](const Matrix& self, OnHost& to, nb::handle threads_object) {
+            const int threads = threads_of(threads_object);
+            const nb::gil_scoped_release no_gil;
+            self.visit([&]<class M>(const M& matrix) {
+              if constexpr (std::is_same_v<M, CsrView>)
+                to.matrix.update(matrix, threads);
+              else
+                to.matrix.update(matrix.matrix, threads);
+            });
+          },
+          "to"_a, "threads"_a.none(), "Gives a matrix in host memory the values of this one, which has its pattern.",
+          nb::sig("def update(self, to: HostMatrix, threads: int) -> None"))
+      .def(
           "report",
           [](const Matrix& self, nb::handle name, const nb::dict& settings, const encoder::Aim& aim, int threads,
              bool transpose, bool updatable, std::uint64_t memory_limit) {

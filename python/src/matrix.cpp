@@ -1,22 +1,12 @@
 // Containers, and matrices in host memory.
 
+#include <fmt/format.h>
+
 #include "bindings.hpp"
-#include "spmvpack/host_loader/host_matrix.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
 
 namespace spmvpack::python {
 namespace {
-
-/// A matrix in host memory, which nobody copies.
-struct OnHost {
-  explicit OnHost(host_loader::HostMatrix loaded) : matrix(std::move(loaded)) {}
-  OnHost(OnHost&&) = default;
-  OnHost(const OnHost&) = delete;
-  OnHost& operator=(const OnHost&) = delete;
-  OnHost& operator=(OnHost&&) = delete;
-  ~OnHost() = default;
-  host_loader::HostMatrix matrix;
-};
 
 LoadOptions load_options(int threads, std::uint64_t memory_limit = 0) {
   LoadOptions options;
@@ -68,9 +58,10 @@ void check(const Container& container, int threads, std::uint64_t memory_limit) 
 }
 
 /// What was just encoded in memory is not checked once more; everything else is.
-OnHost load_on_host(const Container& container, int threads, std::uint64_t memory_limit, bool trusted) {
+OnHost load_on_host(const Container& container, int threads, std::uint64_t memory_limit, bool trusted, bool updatable) {
   LoadOptions options = load_options(threads, memory_limit);
   options.verify_checksums = options.check_structure = !trusted;
+  options.updatable = updatable;
   const nb::gil_scoped_release no_gil;
   return OnHost(host_loader::HostMatrix::load(container, options));
 }
@@ -88,6 +79,33 @@ void multiply_on_host(const OnHost& on_host, nb::handle x_object, nb::handle y_o
     a.multiply<V>(static_cast<T>(alpha), v.x.view<const V>(), static_cast<T>(beta), v.y.view<V>(), threads,
                   describe<V>(operation_of(transpose)));
   });
+}
+
+/// From float64 or float32, of which the Python side has made a contiguous list.
+void update_values_on_host(OnHost& on_host, const AnyArray& values, nb::handle threads_object) {
+  host_loader::HostMatrix& a = on_host.matrix;
+  const int threads = threads_of(threads_object);
+  const std::uint64_t nnz = a.facts().nnz;
+  if (values.ndim() != 1 || values.shape(0) != nnz)
+    raise_value_error(
+        fmt::format("values has shape {}, expected ({},), one for each entry of the matrix, stored zeros "
+                    "included",
+                    shape_text(values), nnz));
+  dispatch(values.dtype() == nb::dtype<float>() ? ValueType::f32 : ValueType::f64, [&]<class T>(T) {
+    const std::span all(static_cast<const T*>(values.data()), nnz);
+    const nb::gil_scoped_release no_gil;
+    a.update_values(all, threads);
+  });
+}
+
+/// In memory, of the matrix as it is.
+Container container_of(const OnHost& on_host) {
+  MemorySink sink;
+  WriteOptions options;
+  options.progress = stops_on_signals();
+  const nb::gil_scoped_release no_gil;
+  on_host.matrix.write(sink, options);
+  return Container::open(memory_source(sink.take()), "memory");
 }
 
 }  // namespace
@@ -177,7 +195,11 @@ void bind_matrix(nb::module_& m) {
       .def("unpack", &unpack_arrays, "threads"_a, "memory_limit"_a,
            nb::sig("def unpack(self, threads: int, memory_limit: int) -> tuple[typing.Any, typing.Any, typing.Any]"));
   nb::class_<OnHost>(m, "HostMatrix", "A matrix in host memory.")
-      .def_static("load", &load_on_host, "container"_a, "threads"_a, "memory_limit"_a, "trusted"_a)
+      .def_static("load", &load_on_host, "container"_a, "threads"_a, "memory_limit"_a, "trusted"_a, "updatable"_a)
+      .def("has_transpose", [](const OnHost& self) { return self.matrix.has_transpose(); })
+      .def("update_values", &update_values_on_host, "values"_a.noconvert(), "threads"_a.none(),
+           nb::sig("def update_values(self, values: object, threads: int) -> None"))
+      .def("container", &container_of)
       .def("multiply", &multiply_on_host, "x"_a.none(), "y"_a.none(), "alpha"_a.none(), "beta"_a.none(),
            "threads"_a.none(), "transpose"_a.none(),
            nb::sig("def multiply(self, x: object, y: object, alpha: float, beta: float, threads: int, transpose: bool) "

@@ -27,12 +27,6 @@ std::string dtype_name(nb::dlpack::dtype type) {
   return type.code == code_of(Code::Bool) ? "bool" : kind == nullptr ? "?" : fmt::format("{}{}", kind, type.bits);
 }
 
-std::string shape_text(const AnyArray& array) {
-  std::string text = "(";
-  for (std::size_t i = 0; i < array.ndim(); ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", array.shape(i));
-  return text + (array.ndim() == 1 ? ",)" : ")");
-}
-
 /// Whether elements of a type are that; its parts are numbers of so many bits.
 bool is_type(nb::dlpack::dtype type, ElementType known) {
   using Code = nb::dlpack::dtype_code;
@@ -68,6 +62,12 @@ const char* name_of(ElementType type) {
       return type.complex ? "complex64" : "float32";
   }
   raise_type_error("NumPy has no name for the type of the values");
+}
+
+std::string shape_text(const AnyArray& array) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < array.ndim(); ++i) text += fmt::format("{}{}", i == 0 ? "" : ", ", array.shape(i));
+  return text + (array.ndim() == 1 ? ",)" : ")");
 }
 
 void raise_type_error(const std::string& text) { throw nb::type_error(text.c_str()); }

@@ -93,7 +93,8 @@ std::uint64_t write_updated(ByteSink& sink, const ContainerFrame& frame, std::sp
     const ValueFacts values = value_facts(a, frame.facts.field, options.threads);
     source.facts = updated_facts(frame, a, values.fit_field, options.threads);
     if (provenance) {
-      if (provenance->entries != 0) provenance->explicit_zeros = values.zeros;
+      // encode() does not count those of arrays, which have no name.
+      if (!provenance->source.empty() || provenance->explicit_zeros != 0) provenance->explicit_zeros = values.zeros;
       provenance->rounded = 0;
       provenance->max_relative_error = 0;
     }

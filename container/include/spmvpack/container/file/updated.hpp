@@ -29,7 +29,7 @@ SPMVPACK_EXPORT Digest pattern_digest(const MatrixFacts& facts, std::span<const 
 /// Writes a container of the parts, all of a matrix's, as their bytes are now: the bytes are those of encoding the
 /// matrix with the same plan and codec. The digest is that of the values. The field and the symmetry are those of
 /// `frame`, as far as the values still have them, otherwise real and general; the provenance counts stored zeros again
-/// where the source's entries were counted, and no roundings. Sections that this version does not know are gone, and so
+/// if it had any, or a source's name, and no roundings. Sections that this version does not know are gone, and so
 /// is the digest of a share's whole. Returns the container's size. Takes the memory of unpack(). Errors: those of
 /// write_container(); errc::corrupt if two parts hold the same entry.
 SPMVPACK_EXPORT std::uint64_t write_updated(ByteSink& sink, const ContainerFrame& frame,
