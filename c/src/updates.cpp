@@ -10,12 +10,9 @@
 
 using namespace spmvpack::c;
 using spmvpack::AssemblyMap;
-using spmvpack::Container;
-using spmvpack::CsrView;
 using spmvpack::dispatch;
 using spmvpack::InsertMode;
 using spmvpack::LoadOptions;
-using spmvpack::memory_source;
 using spmvpack::MemorySink;
 using spmvpack::WriteOptions;
 using spmvpack::gpu_loader::Stream;

@@ -197,7 +197,7 @@ std::vector<ValueSource> value_sources(const MatrixFacts& facts, std::span<const
   const auto* const middle = std::find_if(parts.data(), parts.data() + parts.size(), [](const PartView* part) {
     return part->info().role == format::Role::transpose;
   });
-  const std::size_t of_a = static_cast<std::size_t>(middle - parts.data());
+  const auto of_a = static_cast<std::size_t>(middle - parts.data());
   return facts.nnz >> 32U == 0 ? sources_of<std::uint32_t>(facts, parts.first(of_a), parts.subspan(of_a), threads)
                                : sources_of<std::uint64_t>(facts, parts.first(of_a), parts.subspan(of_a), threads);
 }
