@@ -178,11 +178,11 @@ TEST_CASE("updatable: every entry has a slot of its own, in every layout and str
   std::uint64_t slots = 0, looked = 0;
   for (const int values : {0, 2}) {  // one value; some hundred
     for (const NamedMatrix& m : random_matrices<double>(5, values)) {
-      if (m.matrix.nnz() > 2000) continue;
+      if (m.matrix.nnz() > 1000) continue;
       const SourceMatrix source{clone(m.matrix), Field::real, Symmetry::general, {}};
       for (const encoder::Strategy& strategy : encoder::strategies())
         for (const auto optimize : {encoder::Objective::time, encoder::Objective::bytes}) {
-          if (optimize == encoder::Objective::bytes && !strategy.traits.aims) continue;
+          if (!strategy.traits.aims && (optimize == encoder::Objective::bytes || values != 0)) continue;
           INFO(m.name << ", values " << values << ", " << strategy.name);
           encoder::EncodeRequest request{.aim = {.optimize = optimize}, .threads = 2, .force_size = true};
           request.updatable = true;
