@@ -26,6 +26,8 @@ LayoutCost cost_of(const encoder::PricedPlan& priced, const ReportOptions& optio
   LayoutCost cost;
   cost.device_bytes = plan.device_bytes();
   cost.fill_reads_x = plan.fill_reads_x();
+  cost.updatable = plan.updatable();
+  cost.holds_by_bits = plan.holds_by_bits();
   cost.parts_reason = plan.parts_reason;
   cost.work = priced.work;
   cost.predicted_seconds = priced.seconds;
@@ -93,7 +95,8 @@ class Projection {
                                                .values = report_.structure.values,
                                                .progress = options_.progress,
                                                .aim = options_.aim,
-                                               .for_report = true};
+                                               .for_report = true,
+                                               .updatable = options_.updatable};
     std::vector<encoder::Candidate> candidates;
     encoder::Choice choice;
     encoder::Weighed best;  // no other is kept: plans may hold much memory
@@ -138,6 +141,7 @@ class Projection {
     request.strategy = asked.name;
     request.settings = options_.settings;
     request.aim = options_.aim;
+    request.updatable = options_.updatable;
     return file_bytes_uncompressed(encoder::container_source(report_.facts, report_.provenance, {a_, plan},
                                                              encoder::recorded(request, asked), {}, {}, share_));
   }
@@ -182,25 +186,23 @@ class Projection {
   std::uint64_t csr_bytes_;
 };
 
+/// What `auto` chooses for the matrix.
+ChosenCost chosen_cost(const CsrView& a, const ReportOptions& options, bool updatable) {
+  const encoder::PlanOptions plan_options = {
+      .threads = options.threads, .settings = options.settings, .aim = options.aim, .updatable = updatable};
+  encoder::Plan best = encoder::find_strategy("auto").plan(a, plan_options);
+  ChosenCost cost{best.strategy, best.reason, best.device_bytes(), {}, 0};
+  if (a.nnz() != 0) cost.bytes_per_nonzero = static_cast<double>(cost.device_bytes) / static_cast<double>(a.nnz());
+  const encoder::XSectors x = encoder::x_sectors(a, options.threads, encoder::profile_of(options.aim).x_caches);
+  cost.predicted_seconds = encoder::price(std::move(best), a.rows(), x, options.aim).seconds;
+  return cost;
+}
+
 /// `symmetry` is that of the entries, bit for bit.
 TransposeCost transpose_cost(const CsrView& a, Symmetry symmetry, const ReportOptions& options) {
-  TransposeCost cost;
-  cost.symmetry = symmetry;
-  if (cost.symmetry != Symmetry::general) return cost;
+  if (symmetry != Symmetry::general && !options.updatable) return {{}, symmetry};
   const MemoryScope memory("the transpose");
-  const CsrMatrix t = transposed(a, options.threads);
-  encoder::PlanOptions plan_options;
-  plan_options.threads = options.threads;
-  plan_options.settings = options.settings;
-  plan_options.aim = options.aim;
-  encoder::Plan best = encoder::find_strategy("auto").plan(t, plan_options);
-  cost.layout = best.strategy;
-  cost.reason = best.reason;
-  cost.device_bytes = best.device_bytes();
-  if (a.nnz() != 0) cost.bytes_per_nonzero = static_cast<double>(cost.device_bytes) / static_cast<double>(a.nnz());
-  const encoder::XSectors x = encoder::x_sectors(t, options.threads, encoder::profile_of(options.aim).x_caches);
-  cost.predicted_seconds = encoder::price(std::move(best), t.rows, x, options.aim).seconds;
-  return cost;
+  return {chosen_cost(transposed(a, options.threads), options, options.updatable), Symmetry::general};
 }
 
 /// The report of `a`, whose facts `facts()` finds once `a` is checked.
@@ -226,6 +228,7 @@ Report report_of(const CsrView& a, const Provenance& provenance, const std::shar
   report.balance = balance_of(a, report.x_sectors.from_memory, options.speeds);
   Projection(a, share, options, report).add(strategies);
   if (options.transpose) report.transpose = transpose_cost(a, report.facts.bitwise_symmetry(), options);
+  if (options.updatable) report.not_updatable = chosen_cost(a, options, false);
   report.data_reduction_pjds = pjds_data_reduction(report.layouts, a.nnz());
   report_progress(options.progress, "analyze", steps, steps);
   return report;

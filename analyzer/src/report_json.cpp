@@ -129,14 +129,18 @@ Json time_model_json(const Report& report) {
   return json;
 }
 
-Json transpose_json(const TransposeCost& cost) {
-  const bool stored = cost.symmetry == Symmetry::general;
-  return {{"symmetry", to_string(cost.symmetry)},
-          {"layout", stored ? Json(cost.layout) : Json(nullptr)},
+Json chosen_json(const ChosenCost& cost, bool stored = true) {
+  return {{"layout", stored ? Json(cost.layout) : Json(nullptr)},
           {"reason", stored ? Json(cost.reason) : Json(nullptr)},
           {"device_bytes", cost.device_bytes},
           {"bytes_per_nonzero", optional_json(cost.bytes_per_nonzero)},
           {"predicted_us", stored ? Json(1e6 * cost.predicted_seconds) : Json(nullptr)}};
+}
+
+Json transpose_json(const TransposeCost& cost) {
+  Json json{{"symmetry", to_string(cost.symmetry)}};
+  json.update(chosen_json(cost, cost.symmetry == Symmetry::general));
+  return json;
 }
 
 Json facts_json(const MatrixFacts& f) {
@@ -170,6 +174,8 @@ std::string to_json(const Report& report) {
                        {"padding_percent", optional_json(cost.padding_percent)},
                        {"too_large", cost.too_large},
                        {"fill_reads_x", cost.fill_reads_x},
+                       {"updatable", cost.updatable},
+                       {"update_keeps_zeros", cost.holds_by_bits},
                        {"predicted_us", 1e6 * cost.predicted_seconds},
                        {"time_percent_of_csr", cost.time_of_csr ? Json(100 * *cost.time_of_csr) : Json(nullptr)},
                        {"encode_seconds", optional_json(cost.encode_seconds)},
@@ -201,6 +207,7 @@ std::string to_json(const Report& report) {
             {"data_reduction_pjds", optional_json(report.data_reduction_pjds)},
             {"code_balance", balance_json(report.balance)}};
   if (report.transpose) json["transpose"] = transpose_json(*report.transpose);
+  if (report.not_updatable) json["not_updatable"] = chosen_json(*report.not_updatable);
   // Text from the source that is not UTF-8 must not make the output invalid JSON.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }

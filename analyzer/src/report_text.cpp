@@ -71,6 +71,14 @@ const LayoutCost* find_layout(const Report& report, std::string_view name) {
   return nullptr;
 }
 
+/// Whether an update of a matrix that is to be updatable may be refused in this layout.
+bool may_refuse_zeros(const Report& report, const LayoutCost& cost) {
+  return report.not_updatable.has_value() && cost.holds_by_bits;
+}
+bool is_left_out(const Report& report, const LayoutCost& cost) {
+  return cost.fill_reads_x || may_refuse_zeros(report, cost);
+}
+
 /// Why the choice saves hardly any bytes, and what would save more; empty if it saves some.
 std::string sparing_text(const Report& report) {
   constexpr double hardly = 0.9;  // of csr's bytes
@@ -79,7 +87,7 @@ std::string sparing_text(const Report& report) {
   if (report.aim.optimize != encoder::Objective::time || best.bytes_of_csr < hardly || csr == nullptr) return "";
   const LayoutCost* smallest = nullptr;
   for (const LayoutCost& cost : report.layouts)
-    if (!cost.fill_reads_x && !cost.by_name_only && cost.time_of_csr &&
+    if (!is_left_out(report, cost) && !cost.by_name_only && cost.time_of_csr &&
         (smallest == nullptr || cost.device_bytes < smallest->device_bytes))
       smallest = &cost;
   if (smallest == nullptr) return "";
@@ -138,7 +146,7 @@ std::string layouts_text(const Report& report, Detail detail) {
                                                            : a->device_bytes < b->device_bytes;
   });
   std::vector<Row> rows{{"", "bytes", "per nonzero", "of csr's", "time", "of csr's", ""}};
-  bool any_too_large = false, any_fill_reads_x = false, any_by_name_only = false;
+  bool any_too_large = false, any_fill_reads_x = false, any_by_name_only = false, any_refuses_zeros = false;
   for (const LayoutCost* cost : sorted) {
     // Whoever wants the digits of what is too large finds them in the details.
     const bool long_number = cost->device_bytes >= 1'000'000'000'000;
@@ -147,12 +155,15 @@ std::string layouts_text(const Report& report, Detail detail) {
          long_number ? fmt::format("{:.2e}", static_cast<double>(cost->device_bytes)) : grouped(cost->device_bytes),
          per_nonzero(cost->device_bytes, report.facts.nnz), percent_text(cost->bytes_of_csr),
          time_text(cost->predicted_seconds), cost->time_of_csr ? percent_text(*cost->time_of_csr) : "-",
-         std::string(cost->too_large ? "*" : " ") + (cost->fill_reads_x   ? "~"
-                                                     : cost->by_name_only ? "^"
-                                                                          : " ")});
+         fmt::format("{}{}{}", cost->too_large ? "*" : " ",
+                     cost->fill_reads_x   ? "~"
+                     : cost->by_name_only ? "^"
+                                          : " ",
+                     may_refuse_zeros(report, *cost) ? "=" : "")});
     any_too_large = any_too_large || cost->too_large;
     any_fill_reads_x = any_fill_reads_x || cost->fill_reads_x;
     any_by_name_only = any_by_name_only || cost->by_name_only;
+    any_refuses_zeros = any_refuses_zeros || may_refuse_zeros(report, *cost);
   }
   std::string text = table(rows, 1);
   text += fmt::format("  bytes: of the matrix, all read by each multiply; time: predicted, {}\n",
@@ -166,9 +177,31 @@ std::string layouts_text(const Report& report, Detail detail) {
         "  ~ multiplies its padding, too: an Inf or NaN in x may spread to rows that do\n"
         "    not have its column; taken only if asked for (--layout)\n";
   if (any_by_name_only) text += "  ^ taken only if asked for (--layout)\n";
+  if (any_refuses_zeros)
+    text +=
+        "  = refuses an update that makes a value +0, or a +0 another value; taken only\n"
+        "    if asked for (--layout)\n";
   if (!refused.empty()) text += with_names("  not possible here:", refused);
   if (!left_out.empty()) text += with_names("  --details also has", left_out);
   return text;
+}
+
+/// What it costs that values can be replaced; empty unless it was asked for.
+std::string updatable_text(const Report& report) {
+  if (!report.not_updatable) return "";
+  const ChosenCost& plain = *report.not_updatable;
+  const LayoutCost& best = report.layouts[report.recommended];
+  const auto times = [](double of, double to) {
+    const double ratio = to == 0 ? 1 : of / to;
+    return ratio < 9.995 ? fmt::format("{:.2f} times", ratio)
+                         : grouped(static_cast<std::uint64_t>(std::llround(ratio))) + " times";
+  };
+  return fmt::format(
+      "\nUpdatable: {} the bytes and {} the time of {}, which\n"
+      "auto takes if values never change: {} bytes, {} per nonzero, {}\n",
+      times(static_cast<double>(best.device_bytes), static_cast<double>(plain.device_bytes)),
+      times(best.predicted_seconds, plain.predicted_seconds), plain.layout, grouped(plain.device_bytes),
+      per_nonzero(plain.device_bytes, report.facts.nnz), time_text(plain.predicted_seconds));
 }
 
 /// What A^T takes; empty unless it was asked for.
@@ -409,10 +442,10 @@ std::string to_text(const Report& report, Detail detail) {
   std::string name = escape(report.name, longest_name);
   if (!name.empty()) name += '\n';
   std::string text =
-      fmt::format("{}{} x {}, {}, {} ({}, {})\n\n{}\n{}{}{}\n{}", name, grouped(f.rows), grouped(f.cols),
+      fmt::format("{}{} x {}, {}, {} ({}, {})\n\n{}\n{}{}{}{}\n{}", name, grouped(f.rows), grouped(f.cols),
                   counted(f.nnz, "nonzero"), to_string(f.value_type), to_string(f.field), to_string(f.symmetry),
-                  recommendation_text(report), layouts_text(report, detail), transpose_text(report),
-                  balance_text(report.balance, report.aim.columns), structure_text(report));
+                  recommendation_text(report), layouts_text(report, detail), updatable_text(report),
+                  transpose_text(report), balance_text(report.balance, report.aim.columns), structure_text(report));
   if (detail == Detail::summary) return text;
   return text + fmt::format("\n{}{}{}{}\n{}\n{}", row_lengths_text(report.structure),
                             relative_lengths_text(report.structure), bounds_text(report.balance), parts_text(report),

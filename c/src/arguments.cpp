@@ -122,7 +122,8 @@ void initialize(spmvpack_encode_options* c, std::size_t size) {
                .memory_limit = 0,
                .target_name = nullptr,
                .tune = SPMVPACK_TUNE_NONE,
-               .tune_device = 0});
+               .tune_device = 0,
+               .updatable = 0});
 }
 
 void initialize(spmvpack_load_options* c, std::size_t size) {
@@ -225,6 +226,7 @@ encoder::EncodeRequest request_of(const spmvpack_encode_options& c) {
   request.threads = c.threads;
   request.force_size = c.force_size != 0;
   request.transpose = c.transpose != 0;
+  request.updatable = c.updatable != 0;
   return request;
 }
 

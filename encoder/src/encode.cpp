@@ -24,6 +24,7 @@ std::string options_text(const EncodeRequest& request, ValueType type) {
   if (request.aim.columns != 1) text += fmt::format(" --columns {}", request.aim.columns);
   if (request.tuner) text += request.aim.target == Target::host ? " --tune host" : " --tune gpu";
   if (request.transpose) text += " --transpose";
+  if (request.updatable) text += " --updatable";
   text += fmt::format(" --value-type {}", to_string(type));
   return text +
          (request.codec == format::Codec::none ? " --codec none" : fmt::format(" --codec zstd:{}", request.level));
@@ -80,7 +81,17 @@ PlanOptions plan_options(const EncodeRequest& request) {
   options.settings = request.settings;
   options.progress = request.progress;
   options.aim = request.aim;
+  options.updatable = request.updatable;
   return options;
+}
+
+/// Error(errc::unsupported) if entries share values, of which a matrix that is to be updatable has none.
+void check_updatable(const Plan& plan, std::string_view name) {
+  if (plan.updatable()) return;
+  throw Error(errc::unsupported,
+              fmt::format("{}: entries have no values of their own in {}{}, and the matrix is to be updatable",
+                          plan.strategy, plan.layouts(), name),
+              {}, "use another layout, or leave out updatable");
 }
 
 /// The plan of `a` that `make()` makes, and which messages call `name`. Error(errc::unsupported) if it takes too much
@@ -90,6 +101,7 @@ Plan plan_of(const CsrView& a, const EncodeRequest& request, std::string_view na
   report_progress(request.progress, "plan", 0, 0);
   const MemoryScope memory(fmt::format("planning {}{}", request.strategy, name));
   Plan plan = make();
+  if (request.updatable) check_updatable(plan, name);
   const std::uint64_t bytes = plan.device_bytes();
   const std::uint64_t csr_bytes = spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type());
   if (!request.force_size && too_large(bytes, csr_bytes))
@@ -106,7 +118,7 @@ CsrMatrix transpose_of(const CsrView& a, const EncodeRequest& request) {
   return transposed(a, request.threads);
 }
 
-/// A matrix, and what its container says of it.
+/// A matrix, and what its container says of it. Field and symmetry are of values: see EncodeRequest::updatable.
 struct Described {
   CsrView a;
   Field field = Field::real;
@@ -119,7 +131,12 @@ struct Described {
 class MatrixEncoder {
  public:
   MatrixEncoder(const Described& matrix, const Strategy& strategy, const EncodeRequest& request)
-      : m_(matrix), strategy_(strategy), request_(request), recorded_(recorded(request, strategy)) {}
+      : m_(matrix),
+        strategy_(strategy),
+        request_(request),
+        recorded_(recorded(request, strategy)),
+        field_(request.updatable ? Field::real : matrix.field),
+        symmetry_(request.updatable ? Symmetry::general : matrix.symmetry) {}
 
   /// `out` is a path or a ByteSink.
   template <class Output>
@@ -127,7 +144,7 @@ class MatrixEncoder {
     auto start = std::chrono::steady_clock::now();
     report_progress(request_.progress, "check", 0, 0);
     m_.a.check(request_.threads);
-    found_ = found_in(m_.a, m_.symmetry, request_.threads);
+    if (!request_.updatable) found_ = found_in(m_.a, symmetry_, request_.threads);
     plan();
     plan_transpose();
     result_.plan_seconds = seconds_since(start);
@@ -143,7 +160,7 @@ class MatrixEncoder {
     result_.plan = plan_of(m_.a, request_, "", [&] { return request_.tuner ? tuned() : planned(m_.a); });
     result_.device_bytes = result_.plan.device_bytes();
     result_.csr_bytes = spmvpack::layouts::csr::device_bytes(m_.a.rows(), m_.a.nnz(), m_.a.value_type());
-    result_.symmetry = m_.symmetry == Symmetry::general ? found_ : m_.symmetry;
+    result_.symmetry = symmetry_ == Symmetry::general ? found_ : symmetry_;
   }
   [[nodiscard]] Plan planned(const CsrView& a) const { return strategy_.plan(a, plan_options(request_)); }
   Plan tuned() {
@@ -185,7 +202,7 @@ class MatrixEncoder {
   const MatrixFacts& facts() {
     if (!facts_) {
       report_progress(request_.progress, "digest", 0, 0);
-      facts_ = facts_of_view(m_.a, m_.field, m_.symmetry, found_, m_.share, request_.threads);
+      facts_ = facts_of_view(m_.a, field_, symmetry_, found_, m_.share, request_.threads);
     }
     return *facts_;
   }
@@ -194,7 +211,8 @@ class MatrixEncoder {
   const Strategy& strategy_;
   const EncodeRequest& request_;
   EncodeRequest recorded_;  ///< what the provenance says of it
-  Symmetry found_ = Symmetry::general;
+  Field field_;
+  Symmetry symmetry_, found_ = Symmetry::general;
   std::optional<MatrixFacts> facts_;
   CsrMatrix transpose_;
   EncodeResult result_;

@@ -148,6 +148,12 @@ std::shared_ptr<const ValueTable> ValueTable::count(const CsrView& a, int thread
   return result;
 }
 
+std::shared_ptr<const ValueTable> ValueTable::any() {
+  std::shared_ptr<ValueTable> result(new ValueTable);
+  result->distinct_ = max_distinct + 1;
+  return result;
+}
+
 std::vector<ValueKey> ValueTable::frequent_keys() const {
   std::vector<ValueKey> keys;
   for (const ValueCount& v : most_frequent_) keys.push_back(v.bits);

@@ -60,10 +60,14 @@ std::string_view weighing_text(const CsrView& a) noexcept {
   return is_hypersparse(a) ? ", as nearly all rows are empty" : "";
 }
 
+bool is_left_out(const Plan& plan, const PlanOptions& options) {
+  return plan.fill_reads_x() || (options.updatable && plan.holds_by_bits());
+}
+
 std::optional<Plan> plan_without_fill(const Strategy& strategy, const Plan& plan, const CsrView& a,
                                       const PlanOptions& options) {
   const auto& [name, value] = strategy.traits.without_fill;
-  if (!plan.fill_reads_x() || name.empty() || options.settings.contains(std::string(name))) return {};
+  if (!is_left_out(plan, options) || name.empty() || options.settings.contains(std::string(name))) return {};
   PlanOptions without = options;
   without.settings.emplace(name, value);
   try {
@@ -93,7 +97,7 @@ Weighed weigh(const Strategy& strategy, const CsrView& a, const PlanOptions& opt
     weighed.without_fill = priced(std::move(*other));
   const PricedPlan& taken = weighed.taken();
   weighed.candidate = {strategy.name, taken.plan.device_bytes(), taken.seconds,
-                       taken.plan.fill_reads_x() || !is_weighed(strategy, a, options.aim)};
+                       is_left_out(taken.plan, options) || !is_weighed(strategy, a, options.aim)};
   return weighed;
 }
 

@@ -211,7 +211,8 @@ class Matrix(Products):
 
 def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str | os.PathLike[str] | None = None,
            tune: Any = None, settings: dict[str, Any] | None = None, codec: str = "none", dtype: Any = None,
-           transpose: bool = False, force_size: bool = False, threads: int = 0, memory_limit: int = 0) -> Matrix:
+           transpose: bool = False, updatable: bool = False, force_size: bool = False, threads: int = 0,
+           memory_limit: int = 0) -> Matrix:
     """Encodes a matrix, losslessly, into a container in memory.
 
     Args:
@@ -234,6 +235,8 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
             yourself.
         transpose: store A^T, too, in its own best layout, for rmatvec() and solvers that need it. A matrix that is
             symmetric or skew-symmetric, bit for bit, has its transpose in any case.
+        updatable: take a form in which every entry has a slot of its own, so that the values can be replaced. The
+            matrix then counts as general, even if it is symmetric, and with transpose stores A^T in any case.
         force_size: allow more than ten times the bytes of csr.
         threads: 0: all. The result does not depend on it.
         memory_limit: bytes that may be taken besides the arrays of `a`; 0: what the machine has free.
@@ -251,6 +254,7 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
     request.layout, request.zstd_level, request.aim = _arguments.text("layout", layout), _zstd_level(codec), aim
     request.threads, request.force_size = threads, _arguments.flag("force_size", force_size)
     request.transpose = _arguments.flag("transpose", transpose)
+    request.updatable = _arguments.flag("updatable", updatable)
     for name, value in _arguments.settings(settings).items():
         request.set(name, value)
     if tune is not None:

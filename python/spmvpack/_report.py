@@ -75,7 +75,7 @@ class Report:
 
 def report(a: Any, *, name: str = "", optimize: str = "time", target: str | os.PathLike[str] | None = None,
            settings: dict[str, Any] | None = None, dtype: Any = None, transpose: bool = False,
-           threads: int = 0, memory_limit: int = 0) -> Report:
+           updatable: bool = False, threads: int = 0, memory_limit: int = 0) -> Report:
     """What every layout of a matrix would cost, before anything is encoded; all byte counts are exact.
 
     Args:
@@ -85,6 +85,7 @@ def report(a: Any, *, name: str = "", optimize: str = "time", target: str | os.P
         settings: of layouts, such as {"ccoo.k": 4}.
         dtype: as of encode(), for files.
         transpose: also what A^T takes with encode(..., transpose=True).
+        updatable: what layouts take with encode(..., updatable=True), and what the best takes without.
         threads: 0: all.
         memory_limit: as of encode().
 
@@ -93,8 +94,9 @@ def report(a: Any, *, name: str = "", optimize: str = "time", target: str | os.P
     """
     threads, memory_limit = _arguments.threads(threads), _arguments.memory_limit(memory_limit)
     texts, transpose = _arguments.settings(settings), _arguments.flag("transpose", transpose)
+    updatable = _arguments.flag("updatable", updatable)
     aim = aim_of(optimize, target)
     if not _arguments.text("name", name) and isinstance(a, (str, os.PathLike)):
         name = os.fsdecode(a)
     source = source_of(a, dtype, threads, memory_limit)
-    return Report(*source.report(name, texts, aim, threads, transpose, memory_limit))
+    return Report(*source.report(name, texts, aim, threads, transpose, updatable, memory_limit))

@@ -150,7 +150,7 @@ nb::tuple encode(const Matrix& m, encoder::EncodeRequest request, std::uint64_t 
 
 /// The report as text, as text with all details, and as JSON.
 nb::tuple report(const Matrix& m, const std::string& name, const std::map<std::string, std::string>& settings,
-                 const encoder::Aim& aim, int threads, bool transpose, std::uint64_t memory_limit) {
+                 const encoder::Aim& aim, int threads, bool transpose, bool updatable, std::uint64_t memory_limit) {
   analyzer::ReportOptions options;
   options.memory_limit = memory_limit;
   options.name = name;
@@ -158,6 +158,7 @@ nb::tuple report(const Matrix& m, const std::string& name, const std::map<std::s
   options.settings = settings;
   options.aim = aim;
   options.transpose = transpose;
+  options.updatable = updatable;
   options.progress = stops_on_signals();
   options.workspace = [&](const PartInfo& part) {
     return gpu_loader::workspace_bytes(part, KernelId{}, part.value_type);
@@ -235,6 +236,7 @@ void bind_encoding(nb::module_& m) {
       .def_rw("threads", &encoder::EncodeRequest::threads)
       .def_rw("force_size", &encoder::EncodeRequest::force_size)
       .def_rw("transpose", &encoder::EncodeRequest::transpose)
+      .def_rw("updatable", &encoder::EncodeRequest::updatable)
       .def("tune", &tune, "device"_a.none(), "Measures to choose, on a GPU or the host (None).");
   nb::class_<Matrix>(m, "Source", "A matrix that can be encoded.")
       .def_static("from_csr", &from_csr, "rows"_a, "cols"_a, "indptr"_a.noconvert(), "indices"_a.noconvert(),
@@ -254,13 +256,13 @@ void bind_encoding(nb::module_& m) {
       .def(
           "report",
           [](const Matrix& self, nb::handle name, const nb::dict& settings, const encoder::Aim& aim, int threads,
-             bool transpose, std::uint64_t memory_limit) {
-            return report(self, path_of(name), settings_of(settings), aim, threads, transpose, memory_limit);
+             bool transpose, bool updatable, std::uint64_t memory_limit) {
+            return report(self, path_of(name), settings_of(settings), aim, threads, transpose, updatable, memory_limit);
           },
-          "name"_a, "settings"_a, "aim"_a, "threads"_a, "transpose"_a, "memory_limit"_a,
+          "name"_a, "settings"_a, "aim"_a, "threads"_a, "transpose"_a, "updatable"_a, "memory_limit"_a,
           nb::sig(
               "def report(self, name: str | bytes, settings: dict[str, str], aim: Aim, threads: int, transpose: bool, "
-              "memory_limit: int) -> tuple[str, str, str]"));
+              "updatable: bool, memory_limit: int) -> tuple[str, str, str]"));
 }
 
 }  // namespace spmvpack::python

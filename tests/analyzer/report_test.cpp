@@ -396,6 +396,59 @@ TEST_CASE("The data reduction of pjds") {
   CHECK(to_json(make_report(source, options)).find("\"data_reduction_pjds\": null") != std::string::npos);
 }
 
+TEST_CASE("What it costs that values can be replaced") {
+  // Of one value, on three full diagonals; symmetric.
+  constexpr std::uint32_t n = 3000;
+  SourceMatrix source{allocate_csr(n, n, 3 * n - 2, ValueType::f64), Field::real, Symmetry::general, {}};
+  CsrMatrix& a = source.matrix;
+  std::uint64_t k = 0;
+  for (std::uint32_t r = 0; r < n; ++r) {
+    a.row_ptr[r] = k;
+    for (std::uint32_t c = r == 0 ? 0 : r - 1; c < std::min(n, r + 2); ++c) a.col_idx[k++] = c;
+  }
+  a.row_ptr[n] = k;
+  for (double& v : std::get<Array<double>>(a.values)) v = 1;
+  ReportOptions options;
+  options.aim.optimize = encoder::Objective::bytes;
+  options.transpose = true;
+  const Report plain = make_report(source, options);
+  REQUIRE_FALSE(plain.not_updatable);
+  options.updatable = true;
+  const Report report = make_report(source, options);
+  const LayoutCost &best = report.layouts[report.recommended], &of_plain = plain.layouts[plain.recommended];
+  REQUIRE(report.not_updatable);
+  CHECK(report.not_updatable->layout == of_plain.name);
+  CHECK(report.not_updatable->device_bytes == of_plain.device_bytes);
+  CHECK(report.not_updatable->predicted_seconds == Approx(of_plain.predicted_seconds));
+  CHECK(best.device_bytes > 8 * a.nnz());
+  CHECK(best.device_bytes > of_plain.device_bytes);
+  for (const LayoutCost& cost : report.layouts) {
+    CHECK(cost.updatable);
+    if (cost.name == "dia" || cost.name == "csell") CHECK(cost.holds_by_bits == (cost.name == "dia"));
+  }
+  CHECK(line_of(to_text(report), "dia").ends_with(" ="));
+  CHECK(line_of(to_text(plain), "dia").find('=') == std::string::npos);
+  CHECK_FALSE(best.holds_by_bits);
+  // The values that it is for may not be symmetric.
+  CHECK(plain.transpose->symmetry == Symmetry::symmetric);
+  CHECK(report.transpose->symmetry == Symmetry::general);
+  CHECK(report.transpose->device_bytes == best.device_bytes);
+  // As encode() makes it.
+  encoder::EncodeRequest request{.aim = options.aim};
+  request.updatable = true;
+  MemorySink sink;
+  const encoder::EncodeResult encoded = encoder::encode(source, request, sink);
+  CHECK(encoded.file_bytes == report.recommended_file_bytes);
+  CHECK(encoded.device_bytes == best.device_bytes);
+  const std::string text = to_text(report);
+  CHECK(text.find("\nUpdatable: ") != std::string::npos);
+  CHECK(text.find(" the time of " + of_plain.name + ", which\nauto takes if values never change: ") !=
+        std::string::npos);
+  CHECK(to_text(plain).find("Updatable") == std::string::npos);
+  CHECK(to_json(report).find("\"not_updatable\": {") != std::string::npos);
+  CHECK(to_json(plain).find("not_updatable") == std::string::npos);
+}
+
 TEST_CASE("The table marks what encode refuses and what may spread a NaN") {
   SourceMatrix source = random_matrix(3, 200'000, 60'000, 5, ValueType::f64, 1);
   const std::vector<encoder::Strategy> strategies{encoder::find_strategy("csr"), padded("careless", 7, true)};

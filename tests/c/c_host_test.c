@@ -154,6 +154,7 @@ static int multiply_complex(const spmvpack_container* container) {
 /* A^T: refused without it, and with it for x of A's rows. */
 static int transposed(void) {
   const double x[] = {1, 10, 100}, alpha = 2, beta = -1;
+  static const char* const shared[] = {"csell.values=table", NULL};
   const spmvpack_csr a = matrix();
   spmvpack_encode_options options = spmvpack_encode_default();
   spmvpack_container* c = NULL;
@@ -167,7 +168,10 @@ static int transposed(void) {
   REQUIRE(y[0] == 1 && y[3] == 4);
   spmvpack_host_free(m);
   spmvpack_close(c);
-  options.transpose = 1;
+  options.updatable = 1, options.settings = shared;
+  REQUIRE(spmvpack_encode(&a, &options, &c) == SPMVPACK_USAGE);
+  REQUIRE(strstr(spmvpack_error_text(), "use csell.values=auto, or leave out --updatable") != NULL);
+  options.settings = NULL, options.transpose = 1;
   REQUIRE(spmvpack_encode(&a, &options, &c) == SPMVPACK_OK && spmvpack_host_load(c, 1, &m) == SPMVPACK_OK);
   REQUIRE(spmvpack_has_transpose(c, &available) == SPMVPACK_OK && available == 1);
   REQUIRE(spmvpack_has_transpose(NULL, &available) == SPMVPACK_USAGE);

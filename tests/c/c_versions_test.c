@@ -324,7 +324,7 @@ static int defaults(void) {
   REQUIRE(encoded.zstd_level == 0 && encoded.threads == 0 && !encoded.force_size && !encoded.transpose);
   REQUIRE(encoded.target == SPMVPACK_TARGET_GPU && encoded.optimize == SPMVPACK_OPTIMIZE_TIME);
   REQUIRE(encoded.memory_limit == 0 && encoded.target_name == NULL && encoded.tune == SPMVPACK_TUNE_NONE);
-  REQUIRE(encoded.tune_device == 0);
+  REQUIRE(encoded.tune_device == 0 && encoded.updatable == 0);
   REQUIRE(loaded.size == sizeof loaded && loaded.memory_limit == 0 && !loaded.threads && !loaded.check_contents);
   REQUIRE(multiplied.size == sizeof multiplied && multiplied.operation == SPMVPACK_OPERATION_N);
   REQUIRE(multiplied.vectors == SPMVPACK_F64 && multiplied.right_hand_sides == 1 && multiplied.kernel == 0);

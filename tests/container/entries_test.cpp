@@ -122,9 +122,18 @@ void check_parts(const Container& container, Looked& looked) {
         check_entries<T>(part, entries, expected);
         check_writing<T>(part, entries);
         ++looked.at[part.info().layout];
+        const PartValues of_part = part_values(part.info());
+        std::uint64_t unlike = 0;
         each_entry(entries, 1,
                    [&](std::uint32_t /*row*/, std::uint64_t /*run*/, std::uint32_t /*index*/, std::uint32_t /*column*/,
-                       const ValueSlot& slot) { ++looked.values[slot.are]; });
+                       const ValueSlot& slot) {
+                     ++looked.values[slot.are];
+                     // Chunks of ccoo may be both.
+                     const bool like =
+                         slot.are == of_part.are || (part.info().layout == "ccoo" && of_part.are == ValuesAre::shared);
+                     if (!like || slot.holds_by_bits != of_part.hold_by_bits) ++unlike;
+                   });
+        CHECK(unlike == 0);
       });
     });
   }
@@ -163,6 +172,51 @@ TEMPLATE_TEST_CASE("matrices in every layout: each entry's value lies where the 
     }
   }
   check_all_looked_at(looked, std::is_same_v<TestType, double>);
+}
+
+TEST_CASE("updatable: every entry has a slot of its own, in every layout and strategy, for every aim") {
+  std::uint64_t slots = 0, looked = 0;
+  for (const int values : {0, 2}) {  // one value; some hundred
+    for (const NamedMatrix& m : random_matrices<double>(5, values)) {
+      if (m.matrix.nnz() > 1000) continue;
+      const SourceMatrix source{clone(m.matrix), Field::real, Symmetry::general, {}};
+      for (const encoder::Strategy& strategy : encoder::strategies())
+        for (const auto optimize : {encoder::Objective::time, encoder::Objective::bytes}) {
+          if (!strategy.traits.aims && (optimize == encoder::Objective::bytes || values != 0)) continue;
+          INFO(m.name << ", values " << values << ", " << strategy.name);
+          encoder::EncodeRequest request{.aim = {.optimize = optimize}, .threads = 2, .force_size = true};
+          request.updatable = true;
+          Encoded made;
+          try {
+            made = encode(source, strategy, request);
+          } catch (const Error& e) {
+            REQUIRE(e.code() == errc::unsupported);  // as without
+            continue;
+          }
+          ++looked;
+          const Container file = open(made.bytes);
+          REQUIRE(equal_bits(unpack(file), m.matrix));
+          std::uint64_t shared = 0, by_bits = 0;
+          for (std::size_t p = 0; p < file.parts().size(); ++p) {
+            const LoadedPart loaded = file.load_part(p, {.threads = 1});
+            const PartView part = loaded.view();
+            with_entries<double>(part, [&](const auto& entries) {
+              each_entry(entries, 1,
+                         [&](std::uint32_t /*row*/, std::uint64_t /*run*/, std::uint32_t /*index*/,
+                             std::uint32_t /*column*/, const ValueSlot& slot) {
+                           ++slots;
+                           if (slot.are != ValuesAre::own) ++shared;
+                           if (slot.holds_by_bits) ++by_bits;
+                         });
+            });
+          }
+          CHECK(shared == 0);
+          if (strategy.chooses) CHECK(by_bits == 0);
+        }
+    }
+  }
+  CHECK(looked > 200);
+  CHECK(slots > 10'000);
 }
 
 }  // namespace

@@ -208,6 +208,16 @@ def test_a_file_has_the_bytes_of_the_command_line(options, tmp_path):
     assert str(report) == spmvpack("report", source, "-q", *told)
 
 
+def test_values_that_can_be_replaced_have_places_of_their_own():
+    a = sparse.diags([1.0, 1.0, 1.0], [-1, 0, 1], shape=(500, 500), format="csr")
+    plain, m = (sp.encode(a, "csell", updatable=updatable, target="gpu") for updatable in (False, True))
+    assert plain.device_bytes < 8 * a.nnz < m.device_bytes and plain.digest == m.digest
+    assert plain.has_transpose and not m.has_transpose and sp.encode(a, updatable=True, transpose=True).has_transpose
+    report = sp.report(a, updatable=True, target="gpu").to_dict()
+    assert report["not_updatable"]["device_bytes"] == sp.encode(a, target="gpu").device_bytes
+    assert all(layout["updatable"] for layout in report["layouts"])
+
+
 def test_pickles_and_bytes():
     m = sp.encode(MATRICES["few values"])
     assert pickle.loads(pickle.dumps(m)).digest == m.digest
@@ -290,6 +300,8 @@ def test_errors_have_a_code_a_place_and_a_hint(tmp_path):
     (lambda a: sp.encode(a, settings=[4]), TypeError, r"settings is \[4\], expected a dict such as \{'ccoo.k': 4\}"),
     (lambda a: sp.encode(a, settings={4: 4}), TypeError, "the name of a setting is 4, expected a string"),
     (lambda a: sp.encode(a, transpose=1), TypeError, "transpose is 1, expected True or False"),
+    (lambda a: sp.encode(a, updatable=1), TypeError, "updatable is 1, expected True or False"),
+    (lambda a: sp.encode(a, settings={"csell.values": "table"}, updatable=True), sp.Error, "use csell.values=auto"),
     (lambda a: sp.encode(a, force_size="no"), TypeError, "force_size is 'no', expected True or False"),
     (lambda a: sp.encode("x.mtx", dtype="f16x"), TypeError, "dtype is 'f16x', expected numpy.float64 or numpy.float32"),
     (lambda a: sp.encode(a, tune="cuda:4294967296"), ValueError, "device 4294967296: there are not so many"),

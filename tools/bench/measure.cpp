@@ -142,6 +142,7 @@ void measure_as(MatrixResult& result, Machine& machine, const Speeds& speeds, co
         request.aim = options.aim.value_or(aim_of(machine));
         request.aim.columns = options.columns;
       }
+      request.updatable = options.updatable;
       request.threads = options.load.threads;
       request.progress = options.load.progress;
       measurement.encoded(request, source);

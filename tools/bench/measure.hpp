@@ -68,6 +68,7 @@ struct MeasureOptions {
   std::optional<encoder::Aim> aim;              ///< of layouts that have one; unset: aim_of() the machine
   bool all_kernels = true;                      ///< else each layout's default
   std::vector<std::string> peers;               ///< of the libraries' formats; empty: all
+  bool updatable = false;                       ///< the layouts are encoded so
   bool host_vectors = false;                    ///< also with x and y copied from and to the host
   std::optional<ValueType> vectors;             ///< type of x and y; unset: the matrix's
   LoadOptions load;                             ///< threads, memory limit, progress

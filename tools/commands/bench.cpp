@@ -52,7 +52,7 @@ void add_options(po::options_description& options) {
 void add_special_options(po::options_description& options) {
   options.add_options()("target", po::value<std::string>())("kernels", po::value<std::string>())(
       "columns", po::value<std::string>()->default_value("1"))("peer", po::value<std::vector<std::string>>())(
-      "host-vectors", po::bool_switch())("cache-share", po::value<std::string>());
+      "host-vectors", po::bool_switch())("updatable", po::bool_switch())("cache-share", po::value<std::string>());
 }
 
 /// Wraps `text` into indented lines of at most 80 columns.
@@ -103,6 +103,8 @@ std::string details() {
       "\n"
       "--target NAME|FILE, as encode has it (default: the device's kind): with --layout\n"
       "auto, what auto chooses for that machine is measured on this one.\n"
+      "\n"
+      "--updatable: layouts are encoded as by encode --updatable.\n"
       "\n"
       "--cache-share S: the matrix stays in the GPU's L2 cache between multiplies if,\n"
       "with x and y, it takes at most that share of it (0 to 1; default: a third;\n"
@@ -207,6 +209,8 @@ class Benchmark {
     encoder::check_settings(options_.settings);
     options_.peers = words(invocation, "peer");
     options_.host_vectors = invocation.flag("host-vectors");
+    options_.updatable = invocation.flag("updatable");
+    run_.updatable = options_.updatable;
     options_.load = invocation.common<LoadOptions>();
     if (invocation_.options.count("target") != 0)
       encoder::set_target(options_.aim.emplace(), invocation_.text("target"));
@@ -305,6 +309,9 @@ class Benchmark {
     print_warnings(source.matrix);
     if (source.container && !options_.layouts.empty())
       throw Error(errc::usage, "--layout does not apply to a container", source.container->name(), "omit it");
+    if (source.container && options_.updatable)
+      throw Error(errc::usage, "--updatable does not apply to a container, which is multiplied as it is",
+                  source.container->name(), "omit it");
     if (source.container && source.container->facts().value_type != source.matrix.matrix.value_type())
       throw Error(errc::usage, "a container is multiplied as it is, and this one holds f64 values",
                   source.container->name(), "give its source, or encode it with --value-type f32");

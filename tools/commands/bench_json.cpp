@@ -123,6 +123,7 @@ std::string to_json(const BenchRun& run) {
       {"matrices", matrices},
       {"summary", run.suite ? summary_json(run.matrices) : Json(nullptr)}};
   if (run.columns != 1) json["columns"] = run.columns;
+  if (run.updatable) json["updatable"] = true;
   if (s.link_bytes != 0)
     json["link"] = {{"to_device", link_json(s.to_device, s.to_device_speed())},
                     {"from_device", link_json(s.from_device, s.from_device_speed())}};

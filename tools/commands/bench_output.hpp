@@ -16,6 +16,7 @@ struct BenchRun {
   int runs = 0;
   std::uint64_t seed = 0;
   std::uint64_t columns = 1;  ///< of X and Y
+  bool updatable = false;     ///< MeasureOptions::updatable
   std::string target;         ///< for which layouts with an aim are planned: encoder::target_name()
   bool suite = false;
   double seconds = 0;

@@ -79,6 +79,7 @@ std::string header_text(const BenchRun& run) {
                         1e-9 * run.speeds.to_device_speed(), 1e-9 * run.speeds.from_device_speed());
   text += fmt::format("\n{} runs each; microseconds; cold: caches flushed before each run\n", run.runs);
   if (run.columns != 1) text += fmt::format("{} columns of x and y\n", run.columns);
+  if (run.updatable) text += "layouts as of encode --updatable\n";
   return text;
 }
 

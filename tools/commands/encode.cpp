@@ -39,6 +39,7 @@ void add_options(po::options_description& options) {
 void add_special_options(po::options_description& options) {
   add_partition_options(options);
   add_columns_option(options);
+  add_updatable_option(options);
   options.add_options()("json", po::bool_switch());
 }
 
@@ -71,6 +72,10 @@ std::string details() {
          "--columns K (1 to 1024, default 1): auto chooses for a multiply of K columns of\n"
          "X at once, as block Krylov methods do. On a GPU, nothing is taken that goes\n"
          "column by column. A host's times are predicted as K times those of one column.\n\n"
+         "--updatable: every nonzero gets a place of its own, so that programs can replace\n"
+         "values and keep the pattern. Nothing is taken where values are shared or\n"
+         "computed; 'report --updatable' shows what that costs. The container says that\n"
+         "the matrix is real and general, and with --transpose it has A^T in any case.\n\n"
          "--tune measures up to 8 layouts that auto predicts within 1.5 times its best,\n"
          "with cold and warm caches, takes the fastest, and says so in the provenance. The\n"
          "bytes then depend on this machine and its noise; without --tune they never do.\n\n"

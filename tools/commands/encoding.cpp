@@ -75,8 +75,14 @@ std::string transpose_text(const encoder::EncodeResult& result) {
                                             : fmt::format("{}, {}", plan.strategy, counted(plan.parts.size(), "part")));
 }
 
+/// Which new values an updatable matrix takes.
+std::string updates_text(const encoder::EncodeResult& result) {
+  const bool keeps_zeros = result.plan.holds_by_bits() || (result.transpose && result.transpose->holds_by_bits());
+  return keeps_zeros ? "any values, but +0 stays +0, and no other becomes it" : "any values";
+}
+
 std::string summary(const std::string& output, const SourceMatrix& source, const encoder::EncodeResult& result,
-                    bool transpose, std::string_view getting, double seconds_getting) {
+                    const encoder::EncodeRequest& request, std::string_view getting, double seconds_getting) {
   const CsrMatrix& m = source.matrix;
   const Provenance& p = source.provenance;
   std::string text = fmt::format("{}\n  matrix   {} x {}, {}, {}\n", escape(output, 4096), grouped(m.rows),
@@ -95,7 +101,8 @@ std::string summary(const std::string& output, const SourceMatrix& source, const
     text += fmt::format(", {:.2f} per nonzero, {} of csr's",
                         static_cast<double>(result.device_bytes) / static_cast<double>(m.nnz()),
                         percent_text(static_cast<double>(result.device_bytes) / static_cast<double>(result.csr_bytes)));
-  if (transpose) text += "\n  A^T      " + transpose_text(result);
+  if (request.transpose) text += "\n  A^T      " + transpose_text(result);
+  if (request.updatable) text += "\n  updates  " + updates_text(result);
   text += fmt::format("\n  file     {} bytes\n  time     {:.2f} s: {} {:.2f}, compress {:.2f}, write {:.2f}\n",
                       grouped(result.file_bytes), seconds_getting + result.plan_seconds + result.write_seconds, getting,
                       seconds_getting, result.plan_seconds, result.write_seconds);
@@ -118,6 +125,8 @@ void add_aim_options(po::options_description& options) {
 void add_columns_option(po::options_description& options) {
   options.add_options()("columns", po::value<std::string>()->default_value("1"));
 }
+
+void add_updatable_option(po::options_description& options) { options.add_options()("updatable", po::bool_switch()); }
 
 encoder::Aim read_aim(const Invocation& invocation) {
   const std::string& optimize = invocation.text("optimize");
@@ -158,6 +167,7 @@ encoder::EncodeRequest read_encode_request(const Invocation& invocation) {
   request.progress = invocation.progress;
   request.overwrite = invocation.flag("force");
   request.force_size = invocation.flag("force-size");
+  request.updatable = invocation.flag("updatable");
   return request;
 }
 
@@ -170,7 +180,7 @@ void encode_and_tell(const SourceMatrix& source, const encoder::EncodeRequest& r
   if (invocation.options.count("json") != 0 && invocation.flag("json"))
     print(to_json({source, request, result, output, invocation.version, seconds_getting}));
   else if (!invocation.quiet)
-    print(summary(output, source, result, request.transpose, getting, seconds_getting));
+    print(summary(output, source, result, request, getting, seconds_getting));
 }
 
 }  // namespace spmvpack::tools

@@ -12,6 +12,8 @@ namespace spmvpack::tools {
 void add_aim_options(boost::program_options::options_description& options);
 /// --columns, which read_aim() reads, too; only --help describes it.
 void add_columns_option(boost::program_options::options_description& options);
+/// --updatable, likewise; read_encode_request() reads it.
+void add_updatable_option(boost::program_options::options_description& options);
 /// The aim that these options make. Error(errc::usage).
 encoder::Aim read_aim(const Invocation& invocation);
 

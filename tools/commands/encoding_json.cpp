@@ -66,6 +66,7 @@ std::string to_json(const EncodedFile& file) {
       {"file_bytes", result.file_bytes},
       {"seconds", {{"source", file.source_seconds}, {"plan", result.plan_seconds}, {"write", result.write_seconds}}}};
   if (aim.columns != 1) json["columns"] = aim.columns;
+  if (file.request.updatable) json["updatable"] = true;
   // Names that are not UTF-8 must not make the output something else than JSON.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }

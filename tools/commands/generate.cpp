@@ -50,7 +50,7 @@ std::string details() {
          "The same command writes the same bytes everywhere and is recorded in the file's\n"
          "comments. A.mtx is written row by row; for A.spmvc, the matrix is built in\n"
          "memory and encoded as 'spmvpack encode' does, with the same options, --optimize,\n"
-         "--target and --columns among them.\n\n"
+         "--target, --columns and --updatable among them.\n\n"
          "Examples:\n"
          "  spmvpack generate laplace2d --grid 1000x1000 --remove-one -o A.mtx\n"
          "  spmvpack generate elasticity --grid 64x64x64 --materials blocks:8 -o A.spmvc\n";
@@ -60,6 +60,7 @@ std::string details() {
 void add_special_options(po::options_description& options) {
   add_aim_options(options);
   add_columns_option(options);
+  add_updatable_option(options);
   for (const KindOption& option : generators::kind_options())
     if (option.is_flag)
       options.add_options()(option.name, po::bool_switch());
@@ -104,7 +105,7 @@ std::string kinds_note() {
 }
 
 void refuse_encoding_options(const Invocation& invocation, const std::string& output) {
-  for (const char* option : {"layout", "optimize", "target", "columns", "set", "codec"})
+  for (const char* option : {"layout", "optimize", "target", "columns", "set", "codec", "updatable"})
     if (invocation.options.count(option) != 0 && !invocation.options[option].defaulted())
       throw Error(errc::usage, fmt::format("--{} is for containers", option), output,
                   "omit it, or name the output A.spmvc");

@@ -43,6 +43,7 @@ void add_options(po::options_description& options) {
 void add_special_options(po::options_description& options) {
   add_partition_options(options);
   add_columns_option(options);
+  add_updatable_option(options);
   options.add_options()("link", po::value<std::string>()->value_name("GB/s"))(
       "latency", po::value<std::string>()->value_name("us"));
 }
@@ -54,9 +55,10 @@ std::string details() {
          "Both are exact. Predicted times are one H200's, with a cold cache, or with\n"
          "--target host one core's; they order layouts and are not measured.\n"
          "--optimize, --target and --columns are those of 'encode'; with --columns K,\n"
-         "predicted times are for K columns together. The times of a multiply without\n"
-         "compression and of copying x and y over PCIe are at the speeds of one H200,\n"
-         "unless --bandwidth and --pcie give others.\n"
+         "predicted times are for K columns together. --updatable plans as 'encode\n"
+         "--updatable' does, and shows what auto would take without. The times of a\n"
+         "multiply without compression and of copying x and y over PCIe are at the speeds\n"
+         "of one H200, unless --bandwidth and --pcie give others.\n"
          "Encoding pays once multiplies have saved, against csr in memory, what it takes:\n"
          "that time is predicted, too, for one core, without reading and writing files.\n"
          "-q silences progress and the closing hint, not the report.\n\n"
@@ -130,7 +132,7 @@ class Output {
 
 /// report --ranks: a plan for each matrix.
 void run_ranks(const Invocation& invocation, std::uint64_t ranks, const sources::SourceOptions& source) {
-  for (const char* const other : {"csv", "details", "transpose"})
+  for (const char* const other : {"csv", "details", "transpose", "updatable"})
     if (invocation.flag(other))
       throw Error(errc::usage, fmt::format("--{} with --ranks", other), {}, "give one of them");
   analyzer::RankSpeeds speeds;
@@ -175,6 +177,7 @@ void run(const Invocation& invocation) {
   options.memory_limit = invocation.memory_limit;
   options.progress = invocation.progress;
   options.transpose = invocation.flag("transpose");
+  options.updatable = invocation.flag("updatable");
   options.by_name_only = invocation.flag("details");
   if (invocation.options.count("set") != 0)
     options.settings = parse_settings(invocation.options["set"].as<std::vector<std::string>>());

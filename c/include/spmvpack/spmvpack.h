@@ -118,6 +118,9 @@ typedef struct spmvpack_encode_options {
                               null: `target`, which is otherwise SPMVPACK_TARGET_GPU or of the same kind */
   spmvpack_tune tune;      /* implies a target of its kind, unless one of the same kind is given */
   int tune_device;         /* the number of the GPU that measures, from 0 on */
+  int64_t updatable;       /* nonzero: take a form in which every entry has a slot of its own, so that the values can be
+                              replaced. The container then says that the matrix is real and general, whatever it is, and
+                              with `transpose` it has A^T in any case */
 } spmvpack_encode_options;
 
 /* Layout auto for a GPU, no codec, all threads, A alone. SPMVPACK_USAGE if no version has such a size. */

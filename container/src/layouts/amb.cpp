@@ -105,6 +105,13 @@ void check(const PartView& part, int threads) {
 }  // namespace
 
 const Layout layout{
-    "amb", sections, parameters, check_shape, check, unpack<Entries>, &value_functions_by_bits<Entries>};
+    .name = "amb",
+    .sections = sections,
+    .parameters = parameters,
+    .check_shape = check_shape,
+    .check = check,
+    .unpack = unpack<Entries>,
+    .values = &value_functions_by_bits<Entries>,
+    .part_values = [](const PartInfo& part) { return PartValues{.hold_by_bits = part.params[param_block] != 1}; }};
 
 }  // namespace spmvpack::layouts::amb

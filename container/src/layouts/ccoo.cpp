@@ -205,6 +205,16 @@ View<T> view(const PartView& part) {
 SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
 #undef SPMVPACK_INSTANTIATE
 
-const Layout layout{"ccoo", sections, parameters, check_shape, check, unpack<Entries>, &value_functions<Entries>};
+const Layout layout{.name = "ccoo",
+                    .sections = sections,
+                    .parameters = parameters,
+                    .check_shape = check_shape,
+                    .check = check,
+                    .unpack = unpack<Entries>,
+                    .values = &value_functions<Entries>,
+                    .part_values = [](const PartInfo& part) {
+                      const bool has_table = part.counts[section_lut] != 0;  // of chunks whose entries share values
+                      return PartValues{has_table ? ValuesAre::shared : ValuesAre::own};
+                    }};
 
 }  // namespace spmvpack::layouts::ccoo

@@ -194,6 +194,7 @@ const Layout layout{.name = "csell",
                     .unpack = unpack<Entries>,
                     .values = &value_functions<Entries>,
                     .shares_entries = true,
-                    .source_names = source_names};
+                    .source_names = source_names,
+                    .part_values = [](const PartInfo& part) { return PartValues{values_are(source_of(part))}; }};
 
 }  // namespace spmvpack::layouts::csell

@@ -41,6 +41,13 @@ void check(const PartView& part, int threads) {
 
 }  // namespace
 
-const Layout layout{"dia", sections, {}, nullptr, check, unpack<Entries>, &value_functions_by_bits<Entries>};
+const Layout layout{.name = "dia",
+                    .sections = sections,
+                    .parameters = {},
+                    .check_shape = nullptr,
+                    .check = check,
+                    .unpack = unpack<Entries>,
+                    .values = &value_functions_by_bits<Entries>,
+                    .part_values = [](const PartInfo&) { return PartValues{.hold_by_bits = true}; }};
 
 }  // namespace spmvpack::layouts::dia

@@ -34,6 +34,11 @@ void check_section(const PartView& part, const SectionDescription& section) {
 
 }  // namespace
 
+PartValues part_values(const PartInfo& part) {
+  const Layout& layout = find_layout(part.layout);
+  return layout.part_values != nullptr ? layout.part_values(part) : PartValues{};
+}
+
 format::ElementType SectionDescription::type(const PartInfo& part) const {
   switch (element) {
     case Element::u8:

@@ -100,6 +100,7 @@ const Layout layout{.name = "sjds",
                     .check = check,
                     .unpack = unpack<Entries>,
                     .values = &value_functions<Entries>,
-                    .source_names = source_names};
+                    .source_names = source_names,
+                    .part_values = [](const PartInfo& part) { return PartValues{values_are(source_of(part))}; }};
 
 }  // namespace spmvpack::layouts::sjds

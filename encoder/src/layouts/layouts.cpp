@@ -51,6 +51,19 @@ void refuse_setting(const std::string& name, const std::string& value, std::stri
   throw Error(errc::usage, fmt::format("{} is '{}'", name, escape(value)), {}, fmt::format("use {}", values));
 }
 
+void refuse_shared_values(std::string_view name, std::string_view value) {
+  throw Error(
+      errc::usage,
+      fmt::format("{} is {}, where an entry has no value of its own, and the matrix is to be updatable", name, value),
+      {}, fmt::format("use {}=auto, or leave out --updatable (in C++, C and Python: updatable)", name));
+}
+
+std::shared_ptr<const ValueTable> values_of(const CsrView& a, std::shared_ptr<const ValueTable> counted,
+                                            const PlanOptions& options, bool estimate) {
+  if (options.updatable) return ValueTable::any();
+  return counted != nullptr ? std::move(counted) : ValueTable::count(a, options.threads, estimate);
+}
+
 std::optional<std::uint64_t> read_setting(const PlanOptions& options, const std::string& name, std::uint64_t least,
                                           std::uint64_t most, std::string_view word) {
   const auto found = options.settings.find(name);

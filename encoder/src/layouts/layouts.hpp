@@ -46,6 +46,19 @@ const Choices& choices_of(const PartPlan& plan) {
 /// Error(errc::usage): the setting does not have this value, which is not one of `values` ("auto, 1 or 2").
 [[noreturn]] void refuse_setting(const std::string& name, const std::string& value, std::string_view values);
 
+/// Error(errc::usage): the setting wants values that are not each entry's own, of a matrix that is to be updatable.
+[[noreturn]] void refuse_shared_values(std::string_view name, std::string_view value);
+/// The same, if it does.
+inline void check_values_setting(const PlanOptions& options, std::string_view name, std::string_view value,
+                                 spmvpack::layouts::ValuesAre values) {
+  if (options.updatable && values != spmvpack::layouts::ValuesAre::own) refuse_shared_values(name, value);
+}
+
+/// The values that a plan of `a` may go by: those that have been counted, if not null, else it counts; of an updatable
+/// matrix ValueTable::any(). `estimate`: as of ValueTable::count().
+std::shared_ptr<const ValueTable> values_of(const CsrView& a, std::shared_ptr<const ValueTable> counted,
+                                            const PlanOptions& options, bool estimate = false);
+
 /// The number of a setting, from `least` to `most`; none if it is absent or is the `word` for letting the plan choose
 /// (empty: there is none). Error(errc::usage).
 std::optional<std::uint64_t> read_setting(const PlanOptions& options, const std::string& name, std::uint64_t least,

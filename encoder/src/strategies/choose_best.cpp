@@ -29,7 +29,7 @@ class Weighing {
     std::copy_if(all.begin(), all.end(), std::back_inserter(strategies_),
                  [&](const Strategy& s) { return is_weighed(s, a, options.aim) || is_csr(s); });
     options_.only_own = true;
-    if (!options_.values) options_.values = ValueTable::count(a, options.threads);
+    options_.values = layouts::values_of(a, options_.values, options_, true);
     if (options_.aim.optimize == Objective::time) x_ = x_sectors(a, options.threads, profile_of(options.aim).x_caches);
     made_.resize(strategies_.size());
     plans_.resize(strategies_.size());

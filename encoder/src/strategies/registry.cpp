@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "spmvpack/container/base/text.hpp"
+#include "spmvpack/container/layouts/layout.hpp"
 #include "strategies/strategies.hpp"
 
 namespace spmvpack::encoder {
@@ -86,6 +87,17 @@ std::uint64_t Plan::device_bytes() const {
 
 bool Plan::fill_reads_x() const {
   return std::any_of(parts.begin(), parts.end(), [](const PartPlan& part) { return part.fill_reads_x; });
+}
+
+bool Plan::updatable() const {
+  return std::all_of(parts.begin(), parts.end(), [](const PartPlan& part) {
+    return part.info.nnz == 0 || part_values(part.info).are == spmvpack::layouts::ValuesAre::own;
+  });
+}
+
+bool Plan::holds_by_bits() const {
+  return std::any_of(parts.begin(), parts.end(),
+                     [](const PartPlan& part) { return part.info.nnz != 0 && part_values(part.info).hold_by_bits; });
 }
 
 std::string Plan::layouts() const {

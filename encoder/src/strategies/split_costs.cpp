@@ -144,7 +144,7 @@ std::vector<ShortRows> count_short_rows(const CsrView& a, std::span<const std::u
 
 SplitCosts::SplitCosts(const CsrView& a, const PlanOptions& options)
     : a_(a), options_(options), size_(size_of(a.value_type())) {
-  const auto values = options.values ? options.values : ValueTable::count(a, options.threads, false);
+  const auto values = layouts::values_of(a, options.values, options);
   const std::uint64_t distinct = values->distinct();
   flag_value_bytes_ = bitflag::stored_bytes(
       bitflag::usual_source({.entries = a.nnz(), .value_size = size_, .distinct_values = distinct}), size_);

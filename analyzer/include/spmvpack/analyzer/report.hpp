@@ -38,15 +38,17 @@ struct LayoutCost {
   std::optional<double> padding_percent;         ///< of all stored slots; unset if there are none
   std::string parts_reason;                      ///< encoder::Plan::parts_reason
   bool fill_reads_x = false;                     ///< encoder::PartPlan::fill_reads_x of any part
-  std::vector<encoder::Counter> work;            ///< of a multiply: encoder::work_of()
-  double predicted_seconds = 0;                  ///< of a multiply, for the aim's target
-  bool too_large = false;                        ///< encode() refuses it unless forced (encoder::too_large)
-  std::optional<double> bytes_per_nonzero;       ///< device bytes; unset if there are no nonzeros
-  double bytes_of_csr = 0;                       ///< device bytes / those of csr
-  std::optional<double> time_of_csr;             ///< predicted time / that of csr; unset without csr or its time
-  std::optional<double> encode_seconds;          ///< on one core, if asked for it: encoder::predicted_encode_seconds()
-  std::optional<std::uint64_t> pays_after;       ///< multiplies, by predicted times: encoder::pays_after()
-  double overhead_percent = 0;  ///< (device bytes / those of csr - 1) 100: figure 3 of Aliaga et al. 2020
+  bool updatable = false;                        ///< encoder::Plan::updatable()
+  bool holds_by_bits = false;               ///< encoder::Plan::holds_by_bits(): an update keeps its zeros, no other
+  std::vector<encoder::Counter> work;       ///< of a multiply: encoder::work_of()
+  double predicted_seconds = 0;             ///< of a multiply, for the aim's target
+  bool too_large = false;                   ///< encode() refuses it unless forced (encoder::too_large)
+  std::optional<double> bytes_per_nonzero;  ///< device bytes; unset if there are no nonzeros
+  double bytes_of_csr = 0;                  ///< device bytes / those of csr
+  std::optional<double> time_of_csr;        ///< predicted time / that of csr; unset without csr or its time
+  std::optional<double> encode_seconds;     ///< on one core, if asked for it: encoder::predicted_encode_seconds()
+  std::optional<std::uint64_t> pays_after;  ///< multiplies, by predicted times: encoder::pays_after()
+  double overhead_percent = 0;              ///< (device bytes / those of csr - 1) 100: figure 3 of Aliaga et al. 2020
   /// Bytes by the rules of the layout's paper, which leave out what is ours (amb, ccoo), and how many fewer they are
   /// than those of csr, in per cent: the reduction rate of Nagasaka et al. 2016, table 2, over CSR alone.
   std::optional<std::uint64_t> published_bytes;
@@ -63,13 +65,18 @@ struct Refusal {
   bool not_planned = false;   ///< left out by ReportOptions::by_name_only, whether or not it would refuse
 };
 
-/// What A^T costs beside A: nothing if it is A or -A.
-struct TransposeCost {
-  Symmetry symmetry = Symmetry::general;  ///< of the entries, bit for bit
-  std::string layout, reason;             ///< what `--layout auto` chooses for it; empty if the symmetry is not general
-  std::uint64_t device_bytes = 0;         ///< of that layout
+/// What `--layout auto` chooses for a matrix, and what that costs.
+struct ChosenCost {
+  std::string layout, reason;
+  std::uint64_t device_bytes = 0;
   std::optional<double> bytes_per_nonzero;
   double predicted_seconds = 0;
+};
+
+/// What A^T costs beside A: nothing if it is A or -A, and `layout` is then empty.
+struct TransposeCost : ChosenCost {
+  /// Of the entries, bit for bit. General if the matrix is to be updatable: other values need not be symmetric.
+  Symmetry symmetry = Symmetry::general;
 };
 
 struct Report {
@@ -90,6 +97,7 @@ struct Report {
   std::optional<std::uint64_t> recommended_pays_after;
   std::optional<double> data_reduction_pjds;  ///< by pjds_data_reduction()
   std::optional<TransposeCost> transpose;     ///< if ReportOptions::transpose
+  std::optional<ChosenCost> not_updatable;    ///< if ReportOptions::updatable: what there is for these values alone
 };
 
 struct ReportOptions {
@@ -104,6 +112,7 @@ struct ReportOptions {
   Speeds speeds = {};
   encoder::Aim aim = {};
   bool transpose = false;  ///< also what A^T costs
+  bool updatable = false;  ///< as encoder::EncodeRequest::updatable, and what that costs
   /// Whether strategies that `auto` never takes (not encoder::is_weighed()) are planned without a setting of theirs,
   /// too: METIS takes longer than the rest of a report, and plans of a hypersparse matrix take memory for each empty
   /// row.

@@ -38,13 +38,18 @@ struct EncodeRequest {
   /// Choose by measured times, for strategy `auto` and the least time (tune.hpp). The bytes then depend on the machine
   /// that measures. A^T, if it is stored, is chosen by predicted times as without.
   std::optional<Tuner> tuner = {};
+  /// Take a form in which every entry has a slot of its own, so that loaders can replace the values (update_values()).
+  /// The container then says nothing of the matrix that other values could make wrong: its field is real, its symmetry
+  /// general, and with `transpose` it has A^T whatever the symmetry is.
+  bool updatable = false;
 };
 
 /// What encode() wrote.
 struct EncodeResult {
   Plan plan;
-  std::optional<Plan> transpose;                   ///< of A^T; unset if it was not asked for, or if A^T is A or -A
-  Symmetry symmetry = Symmetry::general;           ///< of the entries, bit for bit: MatrixFacts::bitwise_symmetry()
+  std::optional<Plan> transpose;  ///< of A^T; unset if it was not asked for, or if A^T is A or -A
+  /// Of the entries, bit for bit: MatrixFacts::bitwise_symmetry(). General if the matrix is to be updatable.
+  Symmetry symmetry = Symmetry::general;
   std::uint64_t device_bytes = 0, file_bytes = 0;  ///< device bytes: of A alone
   std::uint64_t csr_bytes = 0;                     ///< device bytes of csr, for comparison
   std::optional<Tuning> tuning;                    ///< what was measured with a tuner
@@ -60,9 +65,9 @@ struct EncodeResult {
 /// first (CsrView::check(), one pass), so that unsorted, repeated or out-of-range columns are refused here rather than
 /// when the file is loaded. The same source, request and library versions give the same bytes, whatever the number of
 /// threads, unless a tuner measures. Errors: errc::usage (strategy, settings, aim or tuner), errc::bad_input (the
-/// matrix), errc::unsupported (more than max_growth times CSR, not forced), and those of write_container(). Of the
-/// source's comments, the container keeps whole lines, the first ones, up to format::max_provenance_bytes; EncodeResult
-/// has how many it leaves out.
+/// matrix), errc::unsupported (more than max_growth times CSR, not forced; a caller's own strategy that does not make
+/// an updatable matrix so), and those of write_container(). Of the source's comments, the container keeps whole lines,
+/// the first ones, up to format::max_provenance_bytes; EncodeResult has how many it leaves out.
 SPMVPACK_EXPORT EncodeResult encode(const SourceMatrix& source, const EncodeRequest& request, const std::string& path);
 /// The same with the caller's own strategy, which the provenance calls request.strategy.
 SPMVPACK_EXPORT EncodeResult encode(const SourceMatrix& source, const Strategy& strategy, const EncodeRequest& request,

@@ -39,6 +39,10 @@ struct PlanOptions {
   bool only_own = false;
   /// Whether what reports alone show is counted, if counting takes time: ccoo's counter `published.bytes`.
   bool for_report = false;
+  /// Whether every entry is to have a slot of its own, so that its value can be replaced. Plans then do not depend on
+  /// values, but for the lists of stored zeros of dia and amb. Error(errc::usage) if a setting wants values that
+  /// entries share, or that are computed.
+  bool updatable = false;
 };
 
 /// What a part's local indices stand for: all indices of the matrix, a range, or a list in any order without
@@ -166,6 +170,11 @@ struct Plan {
   [[nodiscard]] SPMVPACK_EXPORT std::uint64_t device_bytes() const;
   /// Whether any part's does.
   [[nodiscard]] SPMVPACK_EXPORT bool fill_reads_x() const;
+  /// Whether every entry has a slot of its own (part_values()), so that its value can be replaced.
+  [[nodiscard]] SPMVPACK_EXPORT bool updatable() const;
+  /// Whether, in some part, bits say which slots have entries: there +0 cannot become another value, nor another one
+  /// +0.
+  [[nodiscard]] SPMVPACK_EXPORT bool holds_by_bits() const;
   /// The distinct layouts of the parts in table order, such as "ell+coo".
   [[nodiscard]] SPMVPACK_EXPORT std::string layouts() const;
 };

@@ -49,6 +49,9 @@ class SPMVPACK_EXPORT ValueTable {
   /// `estimate`, most_frequent() is empty if exceeds().
   static std::shared_ptr<const ValueTable> count(const CsrView& a, int threads = 0, bool estimate = true);
 
+  /// Of a matrix whose values may become any: it exceeds(), and no value is frequent.
+  static std::shared_ptr<const ValueTable> any();
+
   /// True if there are more than max_distinct distinct values.
   [[nodiscard]] bool exceeds() const noexcept { return distinct_ > max_distinct; }
   /// The number of distinct values, or max_distinct + 1 if exceeds().

@@ -27,12 +27,16 @@ SPMVPACK_EXPORT bool is_weighed(const Strategy& strategy, const CsrView& a, cons
 /// What that adds to a reason: ", as nearly all rows are empty", or nothing.
 SPMVPACK_EXPORT std::string_view weighing_text(const CsrView& a) noexcept;
 
+/// Whether `auto` takes the plan only if there is no other: its fill reads x, or of a matrix that is to be updatable,
+/// it holds_by_bits(), so that an update may be refused.
+SPMVPACK_EXPORT bool is_left_out(const Plan& plan, const PlanOptions& options);
+
 /// What `auto` compares: a strategy and the cost of its plan.
 struct Candidate {
   std::string_view strategy;
   std::uint64_t device_bytes = 0;
   double seconds = 0;         ///< predicted_seconds() of the aim's target
-  bool fill_reads_x = false;  ///< PartPlan::fill_reads_x; or not is_weighed(), as neither is chosen
+  bool fill_reads_x = false;  ///< is_left_out(); or not is_weighed(), as neither is chosen
 };
 struct Choice {
   std::size_t index = 0;  ///< of the chosen candidate
@@ -44,12 +48,13 @@ struct Choice {
 
 /// The rule of `auto`, for both encode and report: the least predicted time wins, where saving all of csr's bytes is
 /// worth 2 % of it; or the fewest device bytes. Ties go to the first. A candidate whose fill reads x is chosen only if
-/// there is no other: whoever did not ask for it gets csr's result for every x. So is one that encode() refuses for its
+/// there is no other: whoever did not ask for it gets csr's result for every x. So is one that an update may find
+/// unable to hold its values (is_left_out()), and one that encode() refuses for its
 /// size. `candidates` must not be empty; `csr_bytes` are the device bytes of layout csr.
 SPMVPACK_EXPORT Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes,
                               Objective optimize = Objective::time);
 
-/// What `auto` weighs in place of a plan of the strategy whose fill reads x: the plan with Traits::without_fill, so
+/// What `auto` weighs in place of a plan of the strategy that is_left_out(): the plan with Traits::without_fill, so
 /// that whoever did not ask for the layout gets csr's result for every x. None if there is no such setting, if it was
 /// given, or if that plan is refused.
 SPMVPACK_EXPORT std::optional<Plan> plan_without_fill(const Strategy& strategy, const Plan& plan, const CsrView& a,

@@ -166,12 +166,16 @@ class BitflagPlanner {
  public:
   BitflagPlanner(const PartMatrix& part, const PlanOptions& options)
       : a_(part.a), device_(device_of(options)), wanted_(read_name<Source>(options, settings[0], source_names)) {
-    const auto values = part.values ? part.values : ValueTable::count(part.a, options.threads, false);
+    if (wanted_)
+      check_values_setting(options, settings[0].name, source_names.at(static_cast<std::size_t>(*wanted_)),
+                           values_are(*wanted_));
+    const auto values = values_of(part.a, part.values, options);
     facts_ = {.rows = a_.rows(),
               .cols = a_.cols(),
               .entries = a_.nnz(),
               .value_size = size_of(a_.value_type()),
-              .distinct_values = values->distinct()};
+              .distinct_values = values->distinct(),
+              .updatable = options.updatable};
     for (std::uint64_t r = 0; r < a_.rows() && a_.nnz() >= device_.small_entries; ++r)
       facts_.sums_of_few += std::min(a_.row_length(r), launch_rules::bitflag::few_segments);
     choose_source(*values);
@@ -285,9 +289,10 @@ class BitflagPlanner {
     const std::uint64_t size = facts_.value_size;
     ValueFacts facts{a_.nnz() + out_.chunks.padding, size, 0};
     facts.bytes = facts.slots * stored_bytes(out_.source, size) + out_.table.size() * size;
-    auto decimals = plan_decimals(a_, out_.chunks, options.threads);
+    std::optional<Decimals> decimals;
+    if (fit(facts_, Source::decimal)) decimals = plan_decimals(a_, out_.chunks, options.threads);
     if (decimals) facts.exponent_bytes = decimals->exponent_bytes;
-    if (const std::uint64_t most = most_window_values(facts); most != 0)
+    if (const std::uint64_t most = most_window_values(facts); most != 0 && fit(facts_, Source::window))
       if (auto windows = plan_windows(a_, out_.chunks, most)) return take(std::move(*windows));
     if (!worth_decimals(facts)) return {};
     out_.source = Source::decimal;

@@ -36,15 +36,22 @@ std::optional<std::uint32_t> power_setting(const PlanOptions& options, const std
   return static_cast<std::uint32_t>(*value);
 }
 
+bool wants_ids(const PlanOptions& options) {
+  constexpr std::string_view name = "lut";
+  if (!has_name(options, settings[2], name)) return false;
+  check_values_setting(options, settings[2].name, name, values_are(Values::ids));
+  return true;
+}
+
 /// A part split into chunks.
 class ChunkedPart {
  public:
   ChunkedPart(const PartMatrix& part, const PlanOptions& options)
-      : values_(part.values ? part.values : ValueTable::count(part.a, options.threads)),
+      : values_(values_of(part.a, part.values, options, true)),
         table_(values_->frequent_keys()),
         ids_(table_),
         lanes_(power_setting(options, "ccoo.b", 8, default_lanes).value_or(default_lanes)),
-        single_(usual_values(values_->distinct(), has_name(options, settings[2], "lut")) == Values::single) {
+        single_(usual_values(values_->distinct(), wants_ids(options)) == Values::single) {
     const std::optional<std::uint32_t> wanted = power_setting(options, "ccoo.k", 1, 8);
     const CsrView& a = part.a;
     const RawEntries raw(a, ids_, values_->covered(lut_capacity) != a.nnz(), options.threads);

@@ -24,6 +24,11 @@ inline constexpr std::array<std::uint32_t, 4> slot_choices{1, 2, 4, 8};
 /// Of the chunks: none, as all are the one of the table; ids where the table has all of a chunk's; raw.
 enum class Values : std::uint8_t { single, ids, raw };
 
+/// Whose they are.
+constexpr spmvpack::layouts::ValuesAre values_are(Values values) {
+  return values == Values::raw ? spmvpack::layouts::ValuesAre::own : spmvpack::layouts::ValuesAre::shared;
+}
+
 /// Where values are. `wants_ids`: even if all are the same.
 constexpr Values usual_values(std::uint64_t distinct_values, bool wants_ids) {
   return distinct_values == 1 && !wants_ids ? Values::single : Values::ids;

@@ -37,7 +37,7 @@ Slices chosen_slices(ChosenWay chosen, const ValueTable& values) {
 class CsellPlanner {
  public:
   CsellPlanner(const PartMatrix& part, const PlanOptions& options) : a_(part.a), device_(device_of(options)) {
-    const auto values = part.values ? part.values : ValueTable::count(part.a, options.threads, false);
+    const auto values = values_of(part.a, part.values, options);
     ChosenWay chosen = choose_way(a_, *values, options);
     facts_ = chosen.way.facts;
     considered_ = std::move(chosen.considered);

@@ -23,6 +23,14 @@ std::optional<std::uint64_t> sums_setting(const PlanOptions& options) {
   return power ? std::optional{std::uint64_t{1} << *power} : std::nullopt;
 }
 
+std::optional<Source> source_setting(const PlanOptions& options) {
+  const auto source = read_name<Source>(options, settings[1], source_names);
+  if (source)
+    check_values_setting(options, settings[1].name, source_names.at(static_cast<std::size_t>(*source)),
+                         values_are(*source));
+  return source;
+}
+
 [[noreturn]] void refuse(std::string what, const char* remedy) {
   throw Error(errc::unsupported, "csell: " + std::move(what), {}, remedy);
 }
@@ -63,9 +71,9 @@ class WayPlanner {
         options_(options),
         device_(device_of(options)),
         rows_(a, choose_block(a, options)),
-        facts_{.part = {a.nnz(), values.distinct(), rows_.block()},
+        facts_{.part = {a.nnz(), values.distinct(), rows_.block(), options.updatable},
                .csr_bytes = spmvpack::layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type()),
-               .source = read_name<Source>(options, settings[1], source_names),
+               .source = source_setting(options),
                .sums = sums_setting(options)} {}
 
   /// Of the plans only the best so far is kept.

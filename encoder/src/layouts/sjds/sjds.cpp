@@ -96,8 +96,10 @@ void each_piece(const CsrView& a, std::uint32_t row, F&& f) {
 std::vector<ValueKey> table_of(const PartMatrix& part, const PlanOptions& options) {
   const auto wanted = read_name<Source>(options, settings[1], source_names);
   if (wanted == Source::raw) return {};
-  const std::shared_ptr<const ValueTable> values =
-      part.values != nullptr ? part.values : ValueTable::count(part.a, options.threads, false);
+  if (wanted)
+    check_values_setting(options, settings[1].name, source_names.at(static_cast<std::size_t>(*wanted)),
+                         values_are(*wanted));
+  const std::shared_ptr<const ValueTable> values = values_of(part.a, part.values, options);
   const PartFacts facts{part.a.nnz(), values->distinct()};
   if (!wanted && usual_source(facts, options.aim.optimize) == Source::raw) return {};
   if (!fit_codes(facts))

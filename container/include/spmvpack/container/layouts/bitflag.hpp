@@ -30,6 +30,11 @@ enum Section : std::uint8_t {  // places in `sections`
 /// element that its id names in the chunk's window of `values`; an integer over a power of ten.
 enum class Source : std::uint8_t { raw, table, single, window, decimal };
 inline constexpr std::array<std::string_view, 5> source_names{"raw", "table", "single", "window", "decimal"};
+/// Whose the values of entries with this source are.
+constexpr SPMVPACK_HOST_DEVICE ValuesAre values_are(Source source) noexcept {
+  if (source == Source::raw) return ValuesAre::own;
+  return source == Source::decimal ? ValuesAre::computed : ValuesAre::shared;
+}
 /// Whether values of type A may come from the source: decimals are of f64 alone.
 template <Source source, class A>
 inline constexpr bool exists = source != Source::decimal || std::is_same_v<A, double>;

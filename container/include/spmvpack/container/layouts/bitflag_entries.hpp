@@ -16,10 +16,10 @@ SPMVPACK_HOST_DEVICE ValueSlot value_slot(const ChunkView& chunk, std::uint32_t 
   if constexpr (source == Source::raw)
     return {place(), section_stream};
   else if constexpr (source == Source::decimal)
-    return {place(), section_stream, ValuesAre::computed, Change::none,
+    return {place(), section_stream, values_are(source), Change::none,
             static_cast<std::uint8_t>(chunk.chunk.info.exponent() + chunk.more_exponent(e))};
   else
-    return element_slot<T>(section_values, source == Source::single ? 0 : chunk.id(e), ValuesAre::shared);
+    return element_slot<T>(section_values, source == Source::single ? 0 : chunk.id(e), values_are(source));
 }
 
 /// A unit is a chunk. Rows of one segment have a run in each chunk that continues them. Of several segments, each row

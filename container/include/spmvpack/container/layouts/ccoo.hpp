@@ -7,6 +7,7 @@
 
 #include "spmvpack/container/base/host_device.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
+#include "spmvpack/container/layouts/value_slot.hpp"
 
 namespace spmvpack::layouts::ccoo {
 
@@ -44,6 +45,10 @@ struct Encoding {
     return 1U << column_code();
   }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool lut() const noexcept { return (bits & 8U) != 0; }
+  /// Whose the values of the chunk's entries are.
+  [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE ValuesAre values_are() const noexcept {
+    return lut() ? ValuesAre::shared : ValuesAre::own;
+  }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t groups() const noexcept { return ((bits >> 4U) & 7U) + 1; }
   /// Whether the chunk's first row is the last row of the chunk before it.
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool continues() const noexcept { return (bits & 128U) != 0; }

@@ -59,7 +59,7 @@ struct Entries {
         });
       each_slot(blob, offsets, unit, lane, lanes, begin, [&](std::uint32_t slot) {
         const auto id = v.single ? std::uint8_t{0} : static_cast<std::uint8_t>(blob.values[slot]);
-        return element_slot<T>(section_lut, id, ValuesAre::shared);
+        return element_slot<T>(section_lut, id, blob.encoding.values_are());
       });
     });
   }

@@ -7,6 +7,7 @@
 
 #include "spmvpack/container/base/host_device.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
+#include "spmvpack/container/layouts/value_slot.hpp"
 
 namespace spmvpack::layouts::csell {
 
@@ -34,6 +35,10 @@ enum Section : std::uint8_t {  // places in `sections`
 /// transposed entry, which has the same bits (mirror) or a mirror's sign flipped (skew).
 enum class Source : std::uint8_t { raw, table, step, single, mirror, skew };
 inline constexpr std::array<std::string_view, 6> source_names{"raw", "table", "step", "single", "mirror", "skew"};
+/// Whose the values of entries with this source are.
+constexpr SPMVPACK_HOST_DEVICE ValuesAre values_are(Source source) noexcept {
+  return source == Source::raw ? ValuesAre::own : ValuesAre::shared;
+}
 constexpr SPMVPACK_HOST_DEVICE bool has_mirrors(Source source) noexcept {
   return source == Source::mirror || source == Source::skew;
 }

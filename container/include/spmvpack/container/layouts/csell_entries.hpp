@@ -86,7 +86,7 @@ SPMVPACK_HOST_DEVICE ValueSlot value_slot(const View<T>& v, const SliceView& sli
     return element_slot<T>(section_values, v.slices[s].values * std::uint64_t{unit / sizeof(T)} +
                                                entry.before * block_values + raw_place(element, n, rank));
   }
-  ValueSlot slot = element_slot<T>(section_values, 0, ValuesAre::shared);
+  ValueSlot slot = element_slot<T>(section_values, 0, values_are(source));
   if constexpr (source == Source::table)
     slot.byte = sizeof(T) * (std::uint64_t{v.tiles[s / v.tile_slices].begin} +
                              slice.id(entry.group, entry.step, lane, static_cast<std::uint32_t>(element)));

@@ -8,6 +8,7 @@
 
 #include "spmvpack/container/base/export.hpp"
 #include "spmvpack/container/file/contents.hpp"
+#include "spmvpack/container/layouts/value_slot.hpp"
 
 namespace spmvpack {
 
@@ -54,6 +55,12 @@ struct LayoutState {
   [[nodiscard]] virtual bool copies_values() const noexcept { return false; }
 };
 
+/// What is so of all of a part's values (value_slot.hpp).
+struct PartValues {
+  layouts::ValuesAre are = layouts::ValuesAre::own;  ///< `own` if they are of every entry
+  bool hold_by_bits = false;                         ///< ValueSlot::holds_by_bits of any slot
+};
+
 namespace layouts {
 struct ValueFunctions;
 }  // namespace layouts
@@ -81,7 +88,13 @@ struct Layout {
   bool shares_entries = false;
   /// What the numbers of the parameter "source" are called; empty if there is no such parameter.
   std::span<const std::string_view> source_names = {};
+  /// Whose the part's values are; null: each entry's own. Looks at the table entry alone.
+  PartValues (*part_values)(const PartInfo& part) = nullptr;
 };
+
+/// Whose the values of a part are, and so whether its entries can be given others. Looks at the table entry alone.
+/// Error(errc::unsupported) if its layout is not known.
+SPMVPACK_EXPORT PartValues part_values(const PartInfo& part);
 
 /// The element of `part.counts` of a section of the part's layout; null of any other section, such as a map.
 SPMVPACK_EXPORT std::uint64_t* find_count(PartInfo& part, std::string_view section);

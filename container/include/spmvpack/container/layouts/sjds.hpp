@@ -8,6 +8,7 @@
 
 #include "spmvpack/container/base/host_device.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
+#include "spmvpack/container/layouts/value_slot.hpp"
 
 namespace spmvpack::layouts::sjds {
 
@@ -28,6 +29,10 @@ enum Section : std::uint8_t {  // places in `sections`
 /// What an entry's value is: in `values` in the order of the slices; the element of it that a code of 4 bits names.
 enum class Source : std::uint8_t { raw, code };
 inline constexpr std::array<std::string_view, 2> source_names{"raw", "code"};
+/// Whose the values of entries with this source are.
+constexpr SPMVPACK_HOST_DEVICE ValuesAre values_are(Source source) noexcept {
+  return source == Source::raw ? ValuesAre::own : ValuesAre::shared;
+}
 
 inline constexpr std::uint32_t lanes = 8;           ///< of a slice: rows, or every eighth entry of a piece
 inline constexpr std::uint32_t reach = 16;          ///< elements of x that a window step loads

@@ -10,7 +10,8 @@ namespace spmvpack::layouts::sjds {
 template <class T>
 SPMVPACK_HOST_DEVICE ValueSlot value_slot(const SliceView& slice, std::uint64_t step, std::uint64_t before,
                                           std::uint32_t lane) {
-  if (slice.source == Source::code) return element_slot<T>(section_values, slice.code(step, lane), ValuesAre::shared);
+  if (slice.source == Source::code)
+    return element_slot<T>(section_values, slice.code(step, lane), values_are(slice.source));
   return element_slot<T>(section_values, slice.slice.values + before + lane);
 }
 

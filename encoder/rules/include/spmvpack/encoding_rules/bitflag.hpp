@@ -14,6 +14,7 @@
 namespace spmvpack::encoder::layouts::bitflag_plans {
 
 using namespace spmvpack::layouts::bitflag;  // what the bytes mean
+using spmvpack::layouts::ValuesAre;
 
 /// Blocks that a device holds at once, each with a segment of x.
 constexpr std::uint64_t device_blocks(const Device& device) {
@@ -24,6 +25,7 @@ struct PartFacts {
   std::uint64_t rows = 0, cols = 0, entries = 0;
   std::uint64_t value_size = 8, distinct_values = 0;
   std::uint64_t sums_of_few = 0;  ///< a bound of the sums that have entries if there are few segments
+  bool updatable = false;         ///< every entry is to have a value of its own
 };
 
 /// Whether a table has all values, and ids.
@@ -31,15 +33,16 @@ constexpr bool fit_table(const PartFacts& part) { return part.distinct_values <=
 
 /// Whether values can be there. Of windows and decimals, chunks say it.
 constexpr bool fit(const PartFacts& part, Source source) {
+  if (part.updatable && values_are(source) != ValuesAre::own) return false;
   return source == Source::table ? fit_table(part) : source != Source::single || part.distinct_values == 1;
 }
 
 /// Where values are if nothing is asked for: at first, as chunk by chunk fewest_bytes() may choose others.
 constexpr Source usual_source(const PartFacts& part) {
-  if (part.distinct_values == 1) return Source::single;
+  if (part.distinct_values == 1 && fit(part, Source::single)) return Source::single;
   const std::uint64_t raw_bytes = part.entries * part.value_size,
                       table_bytes = part.distinct_values * part.value_size + part.entries;
-  return fit_table(part) && table_bytes < raw_bytes ? Source::table : Source::raw;
+  return fit(part, Source::table) && table_bytes < raw_bytes ? Source::table : Source::raw;
 }
 
 /// What is counted of a part's values, for the fewest bytes.

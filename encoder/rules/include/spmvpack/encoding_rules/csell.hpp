@@ -18,6 +18,7 @@
 namespace spmvpack::encoder::layouts::csell_plans {
 
 using namespace spmvpack::layouts::csell;  // what the bytes mean
+using spmvpack::layouts::ValuesAre;
 
 /// More distinct values than this do not stand in patterns.
 inline constexpr std::uint64_t max_step_values = 4096;
@@ -29,6 +30,7 @@ constexpr std::uint64_t few_slices(const Device& device) { return device.multipr
 struct PartFacts {
   std::uint64_t entries = 0, distinct_values = 0;
   std::uint32_t block = 1;
+  bool updatable = false;  ///< every entry is to have a value of its own
 };
 
 /// Where values may be, in the order in which ties go to the first.
@@ -37,8 +39,9 @@ inline constexpr std::array<Source, 6> sources{Source::single, Source::step,   S
 /// Whether they are planned there. `wanted` is the only one, if it can be; so is `single` if nothing is wanted.
 constexpr bool is_planned(Source source, const PartFacts& part, std::optional<Source> wanted) {
   if (wanted && *wanted != source) return false;
+  if (part.updatable && values_are(source) != ValuesAre::own) return false;
   if (source == Source::single) return part.distinct_values == 1;
-  if (!wanted && part.distinct_values == 1) return false;
+  if (!wanted && !part.updatable && part.distinct_values == 1) return false;
   return source != Source::step || part.distinct_values <= (wanted ? max_counted_values : max_step_values);
 }
 
