@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <string_view>
 #include <type_traits>
 
@@ -85,6 +86,23 @@ void write_sized(T* c, std::size_t size, const T& from) {
   std::memcpy(c, &size, sizeof size);  // its first member
 }
 
+/// Copies row pointers or columns to the caller's array.
+template <class From>
+void copy_indices(const Array<From>& from, spmvpack_index type, void* to) {
+  if (type == SPMVPACK_I64)
+    std::copy(from.begin(), from.end(), static_cast<std::uint64_t*>(to));
+  else
+    std::transform(from.begin(), from.end(), static_cast<std::uint32_t*>(to),
+                   [](From index) { return static_cast<std::uint32_t>(index); });
+}
+
+void require_indices(spmvpack_index type, std::uint64_t largest, const char* name) {
+  require(type == SPMVPACK_I32 || type == SPMVPACK_I64, "no such type of indices");
+  if (type == SPMVPACK_I32 && largest > std::numeric_limits<std::int32_t>::max())
+    throw Error(errc::usage, std::string(name) + " up to " + std::to_string(largest) + " do not fit 32 bits", {},
+                "use SPMVPACK_I64");
+}
+
 void set_aim(const spmvpack_encode_options& c, encoder::Aim& aim) {
   require(c.tune == SPMVPACK_TUNE_NONE || c.tune == SPMVPACK_TUNE_GPU || c.tune == SPMVPACK_TUNE_HOST,
           "no such machine to tune on");
@@ -127,7 +145,8 @@ void initialize(spmvpack_encode_options* c, std::size_t size) {
 }
 
 void initialize(spmvpack_load_options* c, std::size_t size) {
-  write_sized(c, size, {.size = size, .memory_limit = 0, .threads = 0, .check_contents = 0, .cache_percent = 0});
+  write_sized(c, size,
+              {.size = size, .memory_limit = 0, .threads = 0, .check_contents = 0, .cache_percent = 0, .updatable = 0});
 }
 
 void initialize(spmvpack_multiply_description* c, std::size_t size, spmvpack_type vectors) {
@@ -177,6 +196,42 @@ spmvpack_info info_of(const MatrixFacts& facts, std::uint64_t device_bytes) {
   return {facts.rows, facts.cols, facts.nnz, device_bytes, c_type_of(facts.value_type)};
 }
 
+SparseArrays::SparseArrays(const spmvpack_csr& c, const void* values, int threads) {
+  const ValueType type = type_of(c.value_type);
+  if (c.rows >= max_dimension || c.nonzeros >= std::uint64_t{1} << 60)  // before rows + 1 or a pointer overflows
+    throw Error(errc::unsupported, "more rows or nonzeros than a matrix can have");
+  const std::span<const std::uint32_t> columns =
+      with_indices(c.col_idx_type, c.col_idx, c.nonzeros, "col_idx", [&]<class I>(std::span<const I> all) {
+        if constexpr (sizeof(I) == 8) {
+          narrow = narrow_indices(all, c.cols, threads);
+          return std::span<const std::uint32_t>(narrow.data(), narrow.size());
+        } else {
+          return std::span(reinterpret_cast<const std::uint32_t*>(all.data()), all.size());
+        }
+      });
+  view = with_indices(c.row_ptr_type, c.row_ptr, c.rows + 1, "row_ptr", [&](auto row_ptr) {
+    return dispatch(type, [&]<class T>(T) {
+      return CsrView(c.rows, c.cols, row_ptr, columns, std::span(static_cast<const T*>(values), c.nonzeros));
+    });
+  });
+}
+
+void require_arrays(const spmvpack_csr_arrays& to, std::uint64_t rows, std::uint64_t cols, std::uint64_t nonzeros) {
+  if (to.rows != rows || to.cols != cols || to.nonzeros != nonzeros)
+    throw Error(errc::usage, "the arrays are for a matrix of another size", {},
+                "take the sizes from spmvpack_get_container_info()");
+  require_indices(to.row_ptr_type, nonzeros, "row pointers");
+  require_indices(to.col_idx_type, cols == 0 ? 0 : cols - 1, "columns");
+  require_pointer(to.row_ptr, "row_ptr");
+  if (nonzeros != 0) require_pointer(to.col_idx, "col_idx");
+}
+
+void copy_pattern(const Array<std::uint64_t>& row_ptr, const Array<std::uint32_t>& col_idx,
+                  const spmvpack_csr_arrays& to) {
+  copy_indices(row_ptr, to.row_ptr_type, to.row_ptr);
+  if (!col_idx.empty()) copy_indices(col_idx, to.col_idx_type, to.col_idx);
+}
+
 spmvpack_encode_options options_of(const spmvpack_encode_options* c) {
   if (c == nullptr) return spmvpack_encode_default();
   return sized(c);
@@ -189,6 +244,7 @@ LoadOptions options_of(const spmvpack_load_options* c) {
   all.threads = options.threads;
   all.memory_limit = options.memory_limit;
   all.check_contents = options.check_contents != 0;
+  all.updatable = options.updatable != 0;
   return all;
 }
 
@@ -198,6 +254,7 @@ gpu_loader::DeviceLoadOptions device_options_of(const spmvpack_load_options* c) 
   all.threads = asked.threads;
   all.memory_limit = asked.memory_limit;
   all.check_contents = asked.check_contents;
+  all.updatable = asked.updatable;
   const std::int64_t percent = c == nullptr ? 0 : sized(c).cache_percent;
   require(percent >= 0 && percent <= 100, "cache_percent is not between 0 and 100");
   if (percent != 0) all.cache_share = static_cast<double>(percent) / 100;

@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "spmvpack/container/base/types.hpp"
@@ -26,6 +27,30 @@ void dispatch_vectors(spmvpack_type vectors, F&& f) {
   if (vectors == SPMVPACK_C128) return f(std::complex<double>{});
   dispatch(type_of(vectors), f);
 }
+
+/// Calls f with the span of `size` indices at `place`.
+template <class F>
+decltype(auto) with_indices(spmvpack_index type, const void* place, std::uint64_t size, const char* name, F&& f) {
+  require(type == SPMVPACK_I32 || type == SPMVPACK_I64, "no such type of indices");
+  if (size != 0) require_pointer(place, name);
+  return type == SPMVPACK_I64 ? f(std::span(static_cast<const std::int64_t*>(place), size))
+                              : f(std::span(static_cast<const std::int32_t*>(place), size));
+}
+
+/// A matrix in the caller's arrays, whose view refers to these and to `narrow`.
+struct SparseArrays {
+  /// `values`: c.values, or null if nobody reads them. Errors: errc::usage, errc::unsupported, those of
+  /// narrow_indices().
+  SparseArrays(const spmvpack_csr& c, const void* values, int threads);
+  Array<std::uint32_t> narrow;
+  CsrView view;
+};
+
+/// Error (usage) unless row pointers and columns of a matrix of this size fit the caller's arrays.
+void require_arrays(const spmvpack_csr_arrays& to, std::uint64_t rows, std::uint64_t cols, std::uint64_t nonzeros);
+/// Copies them there.
+void copy_pattern(const Array<std::uint64_t>& row_ptr, const Array<std::uint32_t>& col_idx,
+                  const spmvpack_csr_arrays& to);
 
 spmvpack_info info_of(const MatrixFacts& facts, std::uint64_t device_bytes);
 

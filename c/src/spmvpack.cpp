@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <limits>
 #include <span>
 #include <string>
 
 #include "arguments.hpp"
+#include "handles.hpp"
 #include "spmvpack/container/matrix/assemble.hpp"
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
@@ -17,55 +17,16 @@
 #include "spmvpack/host_loader/host_matrix.hpp"
 #include "status.hpp"
 
-struct spmvpack_container {
-  spmvpack::Container container;
-  spmvpack_payback payback = spmvpack_payback_default();
-};
-
-struct spmvpack_host_matrix {
-  spmvpack::host_loader::HostMatrix matrix;
-  std::uint64_t device_bytes;
-};
-
-struct spmvpack_matrix {
-  spmvpack::gpu_loader::DeviceMatrix matrix;
-};
-
 namespace spmvpack::c {
 namespace {
-
-/// Calls f with the span of `size` indices at `place`.
-template <class F>
-decltype(auto) with_indices(spmvpack_index type, const void* place, std::uint64_t size, const char* name, F&& f) {
-  require(type == SPMVPACK_I32 || type == SPMVPACK_I64, "no such type of indices");
-  if (size != 0) require_pointer(place, name);
-  return type == SPMVPACK_I64 ? f(std::span(static_cast<const std::int64_t*>(place), size))
-                              : f(std::span(static_cast<const std::int32_t*>(place), size));
-}
 
 /// The container of a matrix in the caller's arrays, with its figures.
 spmvpack_container encode(const spmvpack_csr& c, const spmvpack_encode_options& options) {
   const encoder::EncodeRequest request = request_of(options);
-  const ValueType type = type_of(c.value_type);
   const MemoryScope memory(options.memory_limit, "encoding");
   if (c.nonzeros != 0) require_pointer(c.values, "values");
-  if (c.rows >= max_dimension || c.nonzeros >= std::uint64_t{1} << 60)  // before rows + 1 or a pointer overflows
-    throw Error(errc::unsupported, "more rows or nonzeros than a matrix can have");
-  Array<std::uint32_t> narrow;
-  const std::span<const std::uint32_t> columns =
-      with_indices(c.col_idx_type, c.col_idx, c.nonzeros, "col_idx", [&]<class I>(std::span<const I> all) {
-        if constexpr (sizeof(I) == 8) {
-          narrow = narrow_indices(all, c.cols, request.threads);
-          return std::span<const std::uint32_t>(narrow.data(), narrow.size());
-        } else {
-          return std::span(reinterpret_cast<const std::uint32_t*>(all.data()), all.size());
-        }
-      });
-  const CsrView view = with_indices(c.row_ptr_type, c.row_ptr, c.rows + 1, "row_ptr", [&](auto row_ptr) {
-    return dispatch(type, [&]<class T>(T) {
-      return CsrView(c.rows, c.cols, row_ptr, columns, std::span(static_cast<const T*>(c.values), c.nonzeros));
-    });
-  });
+  const SparseArrays arrays(c, c.values, request.threads);
+  const CsrView& view = arrays.view;
   MemorySink sink(options.memory_limit);
   const encoder::EncodeResult result =
       view.columns_increase(request.threads)
@@ -74,41 +35,17 @@ spmvpack_container encode(const spmvpack_csr& c, const spmvpack_encode_options& 
   return {Container::open(memory_source(sink.take()), "memory"), payback_of(result)};
 }
 
-/// Copies row pointers or columns to the caller's array.
-template <class From>
-void copy_indices(std::span<const From> from, spmvpack_index type, void* to) {
-  if (type == SPMVPACK_I64)
-    std::copy(from.begin(), from.end(), static_cast<std::uint64_t*>(to));
-  else
-    std::transform(from.begin(), from.end(), static_cast<std::uint32_t*>(to),
-                   [](From index) { return static_cast<std::uint32_t>(index); });
-}
-
-void require_indices(spmvpack_index type, std::uint64_t largest, const char* name) {
-  require(type == SPMVPACK_I32 || type == SPMVPACK_I64, "no such type of indices");
-  if (type == SPMVPACK_I32 && largest > std::numeric_limits<std::int32_t>::max())
-    throw Error(errc::usage, std::string(name) + " up to " + std::to_string(largest) + " do not fit 32 bits", {},
-                "use SPMVPACK_I64");
-}
-
 /// Unpacks the container to the caller's arrays, once they are known to be for its matrix.
 void decode(const Container& container, const LoadOptions& options, const spmvpack_csr_arrays& to) {
   const MatrixFacts& facts = container.facts();
-  if (to.rows != facts.rows || to.cols != facts.cols || to.nonzeros != facts.nnz)
-    throw Error(errc::usage, "the arrays are for a matrix of another size", {},
-                "take the sizes from spmvpack_get_container_info()");
+  require_arrays(to, facts.rows, facts.cols, facts.nnz);
   if (type_of(to.value_type) != facts.value_type)
     throw Error(errc::usage, std::string("the container's values are ") + std::string(to_string(facts.value_type)), {},
                 "take value_type from spmvpack_get_container_info()");
-  require_indices(to.row_ptr_type, facts.nnz, "row pointers");
-  require_indices(to.col_idx_type, facts.cols == 0 ? 0 : facts.cols - 1, "columns");
-  require_pointer(to.row_ptr, "row_ptr");
-  if (facts.nnz != 0) require_pointer(to.col_idx, "col_idx");
   if (facts.nnz != 0) require_pointer(to.values, "values");
   const CsrMatrix matrix = unpack(container, options);
-  copy_indices<std::uint64_t>({matrix.row_ptr.data(), matrix.row_ptr.size()}, to.row_ptr_type, to.row_ptr);
+  copy_pattern(matrix.row_ptr, matrix.col_idx, to);
   if (facts.nnz == 0) return;
-  copy_indices<std::uint32_t>({matrix.col_idx.data(), matrix.col_idx.size()}, to.col_idx_type, to.col_idx);
   std::memcpy(to.values, matrix.view().value_bytes(), facts.nnz * size_of(facts.value_type));
 }
 

@@ -326,6 +326,7 @@ static int defaults(void) {
   REQUIRE(encoded.memory_limit == 0 && encoded.target_name == NULL && encoded.tune == SPMVPACK_TUNE_NONE);
   REQUIRE(encoded.tune_device == 0 && encoded.updatable == 0);
   REQUIRE(loaded.size == sizeof loaded && loaded.memory_limit == 0 && !loaded.threads && !loaded.check_contents);
+  REQUIRE(loaded.cache_percent == 0 && loaded.updatable == 0);
   REQUIRE(multiplied.size == sizeof multiplied && multiplied.operation == SPMVPACK_OPERATION_N);
   REQUIRE(multiplied.vectors == SPMVPACK_F64 && multiplied.right_hand_sides == 1 && multiplied.kernel == 0);
   REQUIRE(multiplied.ldx == 0 && multiplied.ldy == 0 && !multiplied.scalars_on_device);

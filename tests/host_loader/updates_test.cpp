@@ -7,7 +7,9 @@
 #include <map>
 #include <random>
 #include <set>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "containers.hpp"

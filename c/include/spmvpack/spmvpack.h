@@ -192,6 +192,9 @@ typedef struct spmvpack_load_options {
   int64_t cache_percent; /* with spmvpack_load_with(): the matrix stays in the GPU's L2 cache from one multiply to the
                             next if, with x and y, it takes at most so much of it, 1 to 100; 0: a third. A solver, which
                             multiplies again soon, does well with 70, which several columns have at least */
+  int64_t updatable;     /* nonzero: the matrix takes new values (spmvpack_host_update_values(),
+                            spmvpack_update_values()); it then has its transpose only if A^T is stored.
+                            SPMVPACK_UNSUPPORTED if entries of the container share values. Decoding ignores it */
 } spmvpack_load_options;
 
 /* All threads, and what memory is available. SPMVPACK_USAGE if no version has such a size. */
@@ -261,7 +264,7 @@ static inline spmvpack_multiply_description spmvpack_multiply_default(spmvpack_t
 
 /* ---- on the host */
 
-/* A matrix in host memory. Immutable; any number of multiplies may run at once. */
+/* A matrix in host memory. Any number of multiplies may run at once, but none while it is given new values. */
 typedef struct spmvpack_host_matrix spmvpack_host_matrix;
 
 /* Loads the container into host memory and checks its checksums and structure. `threads` 0: all. */
@@ -296,9 +299,63 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_host_multiply_with(const spmvpack_host_
                                                             const void* alpha, const void* x, const void* beta, void* y,
                                                             int threads);
 
+/* Gives a matrix that was loaded as updatable new values in its old pattern: one for each nonzero, in the order of CSR,
+   rows, then columns, as spmvpack_decode() has them; zeros that are stored count. A^T follows. `value_type` is the
+   matrix's, or F64 with an F32 matrix, to which they are rounded; beyond F32 is SPMVPACK_BAD_INPUT.
+   SPMVPACK_UNSUPPORTED for a value that would change the pattern of layout dia, or amb with blocks, where nothing but
+   +0 takes the place of +0. All or nothing: after an error, the matrix is as it was. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_host_update_values(spmvpack_host_matrix* matrix, spmvpack_type value_type,
+                                                            const void* values, uint64_t count, int threads);
+/* Makes a container in memory of an updatable matrix as it is now, with its digest and checksums; no codec. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_host_get_container(const spmvpack_host_matrix* matrix, int threads,
+                                                            spmvpack_container** container);
+/* Makes a container in memory with other values, without a matrix to multiply with: errors and values as above. The
+   layouts stay. `options` may be null: spmvpack_load_default(). */
+SPMVPACK_EXPORT spmvpack_status spmvpack_with_values(const spmvpack_container* container, spmvpack_type value_type,
+                                                     const void* values, uint64_t count,
+                                                     const spmvpack_load_options* options,
+                                                     spmvpack_container** updated);
+
+/* ---- values from a list of entries that repeat, as finite elements have them */
+
+/* Where each nonzero of a matrix finds its values in a list. Immutable. */
+typedef struct spmvpack_assembly spmvpack_assembly;
+
+/* Of a list of `count` rows and columns, both of `index_type`, for the matrix whose nonzeros are the pairs of the list,
+   or for one that has the rows and columns of `pattern`, whose values are not read and whose columns increase within
+   rows. Pairs with a negative index are ignored, and so are their values. SPMVPACK_BAD_INPUT if an index is too large,
+   or the pattern lacks a pair. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_assembly_create(uint64_t rows, uint64_t cols, uint64_t count,
+                                                         spmvpack_index index_type, const void* row_idx,
+                                                         const void* col_idx, int threads,
+                                                         spmvpack_assembly** assembly);
+SPMVPACK_EXPORT spmvpack_status spmvpack_assembly_create_for(const spmvpack_csr* pattern, uint64_t count,
+                                                             spmvpack_index index_type, const void* row_idx,
+                                                             const void* col_idx, int threads,
+                                                             spmvpack_assembly** assembly);
+/* Frees the assembly. Null is ignored. */
+SPMVPACK_EXPORT void spmvpack_assembly_free(spmvpack_assembly* assembly);
+SPMVPACK_EXPORT spmvpack_status spmvpack_assembly_nonzeros(const spmvpack_assembly* assembly, uint64_t* nonzeros);
+/* Writes the row pointers and columns of the matrix to the arrays, whose `values` may be null. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_assembly_pattern(const spmvpack_assembly* assembly,
+                                                          const spmvpack_csr_arrays* matrix);
+
+typedef enum spmvpack_insert_mode SPMVPACK_ANY_INT {
+  SPMVPACK_INSERT = 0, /* what was there does not matter; nonzeros that the list does not have become 0 */
+  SPMVPACK_ADD = 1     /* to what is there */
+} spmvpack_insert_mode;
+
+/* Sums the values of each pair in the order of the list, whatever the mode, and puts the sums into `values`, one for
+   each nonzero in the order of CSR: for spmvpack_host_update_values(), or for spmvpack_encode(). `list`: as many as the
+   list has pairs, those that are ignored included; null: zeros. Both are of `value_type`. No result depends on
+   `threads`. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_assembly_sum(const spmvpack_assembly* assembly, spmvpack_type value_type,
+                                                      const void* list, spmvpack_insert_mode mode, void* values,
+                                                      int threads);
+
 /* ---- on a GPU */
 
-/* A matrix in device memory. Immutable; any number of multiplies may run at once, each with its own workspace. */
+/* A matrix in device memory. Any number of multiplies may run at once, each with its own workspace. */
 typedef struct spmvpack_matrix spmvpack_matrix;
 
 /* Sets *kernel to the kernel with that name: "layout/kernel", such as "csr/vector". The number is valid in this process
@@ -331,6 +388,16 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_multiply(const spmvpack_matrix* matrix,
                                                   const spmvpack_multiply_description* description, const void* alpha,
                                                   const void* x, const void* beta, void* y, void* workspace,
                                                   uint64_t workspace_bytes, void* stream);
+
+/* Gives a matrix that was loaded as updatable new values, as spmvpack_host_update_values() does, from `count` values in
+   device memory, on `stream`: multiplies that are not ordered before or after it by streams read old or new ones. The
+   call allocates nothing, does not synchronise, and can be captured into a CUDA graph. Values beyond F32 become
+   infinite. If a value would change the pattern, the device leaves the matrix as it was, which
+   spmvpack_require_updated() reports. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_update_values(const spmvpack_matrix* matrix, spmvpack_type value_type,
+                                                       const void* values, uint64_t count, void* stream);
+/* Waits for the stream. SPMVPACK_UNSUPPORTED if an update was refused since the last call. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_require_updated(const spmvpack_matrix* matrix, void* stream);
 
 #ifdef __cplusplus
 }

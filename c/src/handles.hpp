@@ -1,0 +1,27 @@
+#pragma once
+// What the caller's pointers point to.
+
+#include <cstdint>
+
+#include "spmvpack/container/matrix/assembly.hpp"
+#include "spmvpack/gpu_loader/device_matrix.hpp"
+#include "spmvpack/host_loader/host_matrix.hpp"
+#include "spmvpack/spmvpack.h"
+
+struct spmvpack_container {
+  spmvpack::Container container;
+  spmvpack_payback payback = spmvpack_payback_default();
+};
+
+struct spmvpack_host_matrix {
+  spmvpack::host_loader::HostMatrix matrix;
+  std::uint64_t device_bytes;
+};
+
+struct spmvpack_matrix {
+  spmvpack::gpu_loader::DeviceMatrix matrix;
+};
+
+struct spmvpack_assembly {
+  spmvpack::AssemblyMap map;
+};
