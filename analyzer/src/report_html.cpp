@@ -61,6 +61,9 @@ std::string html(std::string_view text) {
       case '"':
         safe += "&quot;";
         break;
+      case '\'':
+        safe += "&#39;";
+        break;
       default:
         safe += c;
     }
@@ -94,7 +97,7 @@ std::string cells(const Density& density, const Shades& shades) {
   std::string all;
   for (unsigned level = 1; level < paths.size(); ++level)
     if (!paths.at(level).empty())
-      all += fmt::format("<path stroke-opacity=\"{}\" d=\"{}\"/>", opacity(level), paths.at(level));
+      all += fmt::format("<path stroke-opacity='{}' d='{}'/>", opacity(level), paths.at(level));
   return all;
 }
 
@@ -108,28 +111,26 @@ std::string picture(const Density& density) {
   const double form = std::clamp(static_cast<double>(density.cols) / static_cast<double>(density.rows), 0.5, 8.0);
   std::string key;
   for (unsigned level = 1; level <= Density::shades; ++level)
-    key += fmt::format("<rect x=\"{}\" width=\"1\" height=\"1\" fill-opacity=\"{}\"/>", level - 1, opacity(level));
+    key += fmt::format("<rect x='{}' width='1' height='1' fill-opacity='{}'/>", level - 1, opacity(level));
   return fmt::format(
       "<section><h2>Where the entries are</h2><figure>\n"
-      "<svg class=\"picture\" role=\"img\" aria-label=\"Density of the matrix: {0}\" viewBox=\"0 0 {1} {2}\" "
-      "preserveAspectRatio=\"none\" style=\"aspect-ratio:{3:.4f}\" shape-rendering=\"crispEdges\">"
-      "<g transform=\"translate(0,.5)\">{4}</g></svg>\n"
-      "<figcaption>{0} <svg class=\"key\" aria-hidden=\"true\" viewBox=\"0 0 {5} 1\" "
-      "preserveAspectRatio=\"none\">{6}</svg></figcaption>\n</figure></section>\n",
+      "<svg class='picture' role='img' aria-label='Density of the matrix: {0}' viewBox='0 0 {1} {2}' "
+      "preserveAspectRatio='none' style='aspect-ratio:{3:.4f}' shape-rendering='crispEdges'>"
+      "<g transform='translate(0,.5)'>{4}</g></svg>\n"
+      "<figcaption>{0} <svg class='key' aria-hidden='true' viewBox='0 0 {5} 1' "
+      "preserveAspectRatio='none'>{6}</svg></figcaption>\n</figure></section>\n",
       meaning, density.width, density.height, form, cells(density, shades), Density::shades, key);
 }
 
 /// A bar, of a `scale` that is all of the width; with a range if `low` and `high` are given. What is longer is cut.
 std::string html_bar(double length, double scale, std::optional<double> low = {}, std::optional<double> high = {}) {
   const auto at = [&](double value) { return scale <= 0 ? 0 : std::min(100.0, 100 * value / scale); };
-  std::string drawn = fmt::format("<rect y=\"1\" width=\"{:.1f}\" height=\"8\"/>", at(length));
-  if (length > scale) drawn += "<path class=\"cut\" d=\"M92 10l3-10M95 10l3-10\"/>";
+  std::string drawn = fmt::format("<rect y='1' width='{:.1f}' height='8'/>", at(length));
+  if (length > scale) drawn += "<path class='cut' d='M92 10l3-10M95 10l3-10'/>";
   if (low && high && length <= scale)
-    drawn +=
-        fmt::format("<path class=\"range\" d=\"M{0:.1f} 5H{1:.1f}M{0:.1f} 2V8M{1:.1f} 2V8\"/>", at(*low), at(*high));
+    drawn += fmt::format("<path class='range' d='M{0:.1f} 5H{1:.1f}M{0:.1f} 2V8M{1:.1f} 2V8'/>", at(*low), at(*high));
   return fmt::format(
-      "<td class=\"bar\"><svg aria-hidden=\"true\" viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\">{}</svg></td>",
-      drawn);
+      "<td class='bar'><svg aria-hidden='true' viewBox='0 0 100 10' preserveAspectRatio='none'>{}</svg></td>", drawn);
 }
 
 std::string row_lengths(const Structure& s) {
@@ -141,14 +142,14 @@ std::string row_lengths(const Structure& s) {
     if (rows[bin] == 0 && lines.empty()) continue;
     const std::uint64_t from = bin == 0 ? 0 : std::uint64_t{1} << (bin - 1), to = bin == 0 ? 0 : 2 * from - 1;
     lines +=
-        fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td>{}</tr>\n",
+        fmt::format("<tr><th scope='row'>{}</th><td>{}</td><td>{}</td>{}</tr>\n",
                     from == to ? grouped(from) : fmt::format("{} - {}", grouped(from), grouped(to)), grouped(rows[bin]),
                     html(percent(rows[bin], s.rows)), html_bar(static_cast<double>(rows[bin]), most));
   }
   return fmt::format(
       "<section><h2>Row lengths</h2><table><caption>{} to {} entries per row, mean {:.2f}</caption><thead><tr>"
-      "<th scope=\"col\">entries</th><th scope=\"col\">rows</th><th scope=\"col\">share</th>"
-      "<th class=\"bar\" aria-hidden=\"true\"></th></tr></thead><tbody>\n{}</tbody></table></section>\n",
+      "<th scope='col'>entries</th><th scope='col'>rows</th><th scope='col'>share</th>"
+      "<th class='bar' aria-hidden='true'></th></tr></thead><tbody>\n{}</tbody></table></section>\n",
       grouped(s.row_lengths.min), grouped(s.row_lengths.max), s.row_lengths.mean, lines);
 }
 
@@ -189,16 +190,16 @@ std::string footnotes(const std::vector<const LayoutCost*>& layouts) {
 
 std::string html_line(const Report& report, const LayoutCost& cost, const std::string& cells) {
   const bool best = &cost == &report.layouts[report.recommended];
-  return fmt::format("<tr{}><th scope=\"row\">{}{}</th>{}</tr>\n", best ? " class=\"best\"" : "", html(cost.name),
+  return fmt::format("<tr{}><th scope='row'>{}{}</th>{}</tr>\n", best ? " class='best'" : "", html(cost.name),
                      marks(cost), cells);
 }
 
 std::string html_table(std::string_view title, std::string_view what, const std::string& caption,
                        const std::string& lines) {
   return fmt::format(
-      "<section><h2>{}</h2><table><caption>{}</caption><thead><tr><th scope=\"col\">layout</th>"
-      "<th scope=\"col\">{}</th><th scope=\"col\">of csr's</th><th class=\"bar\" "
-      "aria-hidden=\"true\"></th></tr></thead>"
+      "<section><h2>{}</h2><table><caption>{}</caption><thead><tr><th scope='col'>layout</th>"
+      "<th scope='col'>{}</th><th scope='col'>of csr's</th><th class='bar' "
+      "aria-hidden='true'></th></tr></thead>"
       "<tbody>\n{}</tbody></table></section>\n",
       title, caption, what, lines);
 }
@@ -258,11 +259,11 @@ std::string break_even(const Report& report) {
   const double most = static_cast<double>(last) * csr->predicted_seconds, encode = *report.recommended_encode_seconds;
   const auto height = [&](double seconds) { return 100 - 100 * std::min(1.0, seconds / most); };
   return fmt::format(
-      "<section><h2>When encoding pays</h2><figure><svg class=\"lines\" role=\"img\" aria-label=\"Total time by the "
-      "number of multiplies: {0} takes less than csr {1}\" viewBox=\"0 0 100 100\" preserveAspectRatio=\"none\">"
-      "<path class=\"axis\" d=\"M0 0V100H100M50 0V100\"/><path class=\"a\" d=\"M0 100L100 0\"/>"
-      "<path class=\"b\" d=\"M0 {2:.1f}L100 {3:.1f}\"/></svg>\n"
-      "<figcaption>Total time of up to {4} multiplies: <b class=\"name-a\">csr</b>, {5} each, and <b class=\"name-b\">"
+      "<section><h2>When encoding pays</h2><figure><svg class='lines' role='img' aria-label='Total time by the "
+      "number of multiplies: {0} takes less than csr {1}' viewBox='0 0 100 100' preserveAspectRatio='none'>"
+      "<path class='axis' d='M0 0V100H100M50 0V100'/><path class='a' d='M0 100L100 0'/>"
+      "<path class='b' d='M0 {2:.1f}L100 {3:.1f}'/></svg>\n"
+      "<figcaption>Total time of up to {4} multiplies: <b class='name-a'>csr</b>, {5} each, and <b class='name-b'>"
       "{0}</b>, {6} to encode on one core and {7} each. The two meet {1} "
       "(predicted).</figcaption></figure></section>\n",
       html(best.name), encoder::pays_text(report.recommended_pays_after), height(encode),
@@ -273,7 +274,7 @@ std::string break_even(const Report& report) {
 std::string structure(const Structure& s) {
   std::string lines;
   const auto add = [&](std::string_view name, const std::string& value) {
-    lines += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", name, html(value));
+    lines += fmt::format("<tr><th scope='row'>{}</th><td>{}</td></tr>\n", name, html(value));
   };
   if (s.density) add("density", share_text(*s.density));
   add("symmetry", symmetry_text(s));
@@ -282,8 +283,7 @@ std::string structure(const Structure& s) {
   add("empty", counted(s.empty_rows, "row") + ", " + counted(s.empty_cols, "column"));
   add("distinct values", distinct_text(s));
   if (s.not_finite != 0) add("not finite", fmt::format("{} infinities or NaNs", grouped(s.not_finite)));
-  return fmt::format("<section><h2>Structure</h2><table class=\"facts\"><tbody>\n{}</tbody></table></section>\n",
-                     lines);
+  return fmt::format("<section><h2>Structure</h2><table class='facts'><tbody>\n{}</tbody></table></section>\n", lines);
 }
 
 std::string title_of(const Report& report) { return report.name.empty() ? "Matrix" : html(report.name); }
@@ -294,8 +294,8 @@ std::string to_html_fragment(const Report& report) {
   const MatrixFacts& f = report.facts;
   const std::vector<const LayoutCost*> layouts = shown_layouts(report, Detail::summary);
   return fmt::format(
-      "<div class=\"spmvpack\">\n{}<h1>{}</h1>\n<p>{} x {}, {}, {} ({}, {})</p>\n"
-      "<div class=\"use\"><p>Use <b>{}</b>: {}</p>\n{}</div>\n{}{}{}{}{}{}{}</div>\n",
+      "<div class='spmvpack'>\n{}<h1>{}</h1>\n<p>{} x {}, {}, {} ({}, {})</p>\n"
+      "<div class='use'><p>Use <b>{}</b>: {}</p>\n{}</div>\n{}{}{}{}{}{}{}</div>\n",
       style, title_of(report), grouped(f.rows), grouped(f.cols), counted(f.nnz, "nonzero"), to_string(f.value_type),
       to_string(f.field), to_string(f.symmetry), html(report.layouts[report.recommended].name), html(report.reason),
       paragraphs(payback_text(report)), paragraphs(sparing_text(report)),
@@ -305,9 +305,9 @@ std::string to_html_fragment(const Report& report) {
 
 std::string to_html(const Report& report) {
   return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>{}: spmvpack report</title>\n"
+      "<!DOCTYPE html>\n<html lang='en'>\n<head>\n<meta charset='utf-8'>\n"
+      "<meta name='viewport' content='width=device-width,initial-scale=1'>\n"
+      "<meta name='color-scheme' content='light dark'>\n<title>{}: spmvpack report</title>\n"
       "<style>body{{margin:0}}@media(prefers-color-scheme:dark){{body{{background:#15191e}}}}"
       "@media print{{body{{background:#fff}}}}</style>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
       title_of(report), to_html_fragment(report));
