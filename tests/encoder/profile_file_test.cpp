@@ -137,8 +137,8 @@ TEST_CASE("a profile that lies is refused, with the place and the remedy") {
     return json.dump();
   };
   const std::vector<std::pair<std::string, std::string>> lies{
-      {"", "F: this is no profile: not JSON; "},
-      {"{\"schema\": ", "F: this is no profile: not JSON; "},
+      {"", "F: not a profile: not JSON; "},
+      {"{\"schema\": ", "F: not a profile: not JSON; "},
       {"[]", "F: expected an object"},
       {without("", "schema"), "F: no member \"schema\"; start from"},
       {with("/schema", "spmvpack-profile-4"),
