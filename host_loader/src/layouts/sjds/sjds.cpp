@@ -135,7 +135,7 @@ using Kernel = void (*)(const Product<A, V>&, const Share&);
 
 template <class A, class V, Values values, bool fetched>
 Kernel<A, V> kernel_of() {
-#if SPMVPACK_HAS_V3
+#if SPMVPACK_HAS_V4
   if constexpr (std::is_same_v<V, double> && !fetched)
     if (use_gathers()) return wide::share<A, V, values, false>;
   if (use_v4()) return v4::share<A, V, values, fetched>;
@@ -144,6 +144,7 @@ Kernel<A, V> kernel_of() {
   if (has) return name::share<A, V, values, fetched>;
   SPMVPACK_COMPILED_SETS(SPMVPACK_IF)
 #undef SPMVPACK_IF
+  no_set();
 }
 
 /// Values of parts that are not fetched ahead, copied so that each slice's begin at a multiple of eight: as tails are
