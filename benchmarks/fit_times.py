@@ -401,7 +401,7 @@ def of_name_only(unit):
 
 def of_columns(unit):
     """Work of the columns of X but the first, of which times_MACHINE.json has none: its prices are kept."""
-    return unit.startswith("columns.") or unit.endswith(".column_entries")
+    return unit.startswith("columns.") or unit.endswith((".column_entries", ".column_chain"))
 
 
 def by_name_only(prices):

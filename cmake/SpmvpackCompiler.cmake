@@ -9,6 +9,31 @@ if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS ${spmvpack_minimum_${CMAKE_CXX_COMPIL
                       "this is ${CMAKE_CXX_COMPILER_VERSION}; set CMAKE_CXX_COMPILER.")
 endif()
 
+# Builds for a sanitizer are run where they are made, and half of their time to compile is for instruction sets: what this
+# machine does not run is left out. Baseline loops, where it has AVX2, are run without sanitizers. Threads do in AVX-512's
+# what they do in AVX2's.
+set(spmvpack_left_out "")
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize" AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  include(CheckCXXSourceCompiles)
+  set(CMAKE_REQUIRED_FLAGS -march=native)
+  check_cxx_source_compiles("#if !(__AVX2__ && __BMI__ && __BMI2__ && __FMA__ && __LZCNT__)
+    #error
+    #endif
+    int main() {}" SPMVPACK_MACHINE_HAS_V3)
+  check_cxx_source_compiles("#if !(__AVX512F__ && __AVX512BW__ && __AVX512DQ__ && __AVX512VL__)
+    #error
+    #endif
+    int main() {}" SPMVPACK_MACHINE_HAS_V4)
+  unset(CMAKE_REQUIRED_FLAGS)
+  if(SPMVPACK_MACHINE_HAS_V3)
+    list(APPEND spmvpack_left_out SPMVPACK_WITHOUT_GENERIC)
+  endif()
+  if(NOT SPMVPACK_MACHINE_HAS_V4 OR CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
+    list(APPEND spmvpack_left_out SPMVPACK_WITHOUT_V4)
+  endif()
+  message(STATUS "spmvpack: for a sanitizer, compiled with ${spmvpack_left_out}")
+endif()
+
 # A room: a library spmvpack_<name> (shared with BUILD_SHARED_LIBS) with the alias spmvpack::<name>, its public headers
 # below include/. Until 1.0 any minor version may change the interface, hence the SOVERSION.
 function(spmvpack_add_room name)
@@ -37,6 +62,7 @@ function(spmvpack_set_options target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
   endif()
+  target_compile_definitions(${target} PRIVATE ${spmvpack_left_out})
   # Contraction is off so that every fused multiply-add is one that the source asks for: results are
   # compared bit for bit across compilers and devices.
   target_compile_options(${target} PRIVATE

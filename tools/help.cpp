@@ -85,19 +85,19 @@ std::string layouts_help() {
       if (s.traits.reproduction == reproductions) text += fmt::format("  {:<14}  {}\n", s.name, s.suits);
   };
   add(false);
-  text += "\nLayouts as papers have them, kept to compare with:\n\n";
+  text += "\nLayouts reproduced from papers, for comparison:\n\n";
   add(true);
   return text +
          "\n"
-         "auto, the default, weighs all of them but pkt; 'spmvpack report A.mtx' shows\n"
-         "what each takes, with --details those of papers, too. pkt, hyb, segmented_sell,\n"
+         "auto, the default, considers all of them but pkt. 'spmvpack report A.mtx' shows\n"
+         "what each costs, with --details also those of papers. pkt, hyb, segmented_sell,\n"
          "nus_sell and split cut the matrix into parts, in other layouts. 'spmvpack help\n"
-         "encode' says what all are and lists their settings; docs/LAYOUTS.md has\n"
+         "encode' describes them all and lists their settings; docs/LAYOUTS.md has\n"
          "examples.\n";
 }
 
 std::string targets_help() {
-  std::string text = "Targets (--target NAME), and the machine whose measured times each goes by:\n\n";
+  std::string text = "Targets (--target NAME), and the machine on which each was measured:\n\n";
   for (const std::string_view name : encoder::target_names()) {
     encoder::Aim aim;
     encoder::set_target(aim, std::string(name));
@@ -109,7 +109,7 @@ std::string targets_help() {
          "\n"
          "gpu is the default, whatever machine this is. --target also takes the file of a\n"
          "profile: 'spmvpack calibrate' measures one, and 'calibrate --print NAME' writes\n"
-         "those above.\n";
+         "one of those above.\n";
 }
 
 po::options_description common_options() {

@@ -29,14 +29,15 @@ The number of threads if \\-\\-threads is not given. Without it, one per core, b
 time for (cpu.max).
 .TP
 .B SPMVPACK_ISA
+Which instructions to use on processors that have more.
 .I generic
-disables AVX-512, AVX2, BMI and FMA instructions on processors that have them,
+uses none of AVX-512, AVX2, BMI and FMA,
 .I v3
-AVX-512 alone,
+all but AVX-512,
 .I v4
-gather instructions of AVX-512, which
+all but the gather instructions of AVX-512, and
 .I gathers
-uses where they are measured to be slow, too. Results do not change.
+these as well, even if they are measured to be slow. Results do not change.
 """
 
 SEE_ALSO = ("The file format, the layouts, the time model and the generators are described in FORMAT.md, LAYOUTS.md,\n"

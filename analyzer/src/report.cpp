@@ -227,6 +227,7 @@ Report report_of(const CsrView& a, const Provenance& provenance, const std::shar
   report.x_sectors = encoder::x_sectors(a, options.threads, encoder::profile_of(options.aim).x_caches);
   report.balance = balance_of(a, report.x_sectors.from_memory, options.speeds);
   Projection(a, share, options, report).add(strategies);
+  if (options.density) report.density = density_of(a, Density::picture, Density::picture, options.threads);
   if (options.transpose) report.transpose = transpose_cost(a, report.facts.bitwise_symmetry(), options);
   if (options.updatable) report.not_updatable = chosen_cost(a, options, false);
   report.data_reduction_pjds = pjds_data_reduction(report.layouts, a.nnz());

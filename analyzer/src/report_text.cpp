@@ -6,11 +6,10 @@
 #include <cmath>
 #include <utility>
 
+#include "sentences.hpp"
 #include "spmvpack/analyzer/report.hpp"
 #include "spmvpack/container/base/text.hpp"
-#include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/encoder/encode.hpp"
-#include "spmvpack/encoder/payback.hpp"
 
 namespace spmvpack::analyzer {
 namespace {
@@ -18,15 +17,6 @@ namespace {
 using Row = std::vector<std::string>;
 
 constexpr std::size_t bar_columns = 20, longest_name = 77;
-
-/// The share of a whole; only all and nothing are shown as 100 % and 0 %.
-std::string percent(std::uint64_t part, std::uint64_t whole) {
-  if (whole == 0) return "-";
-  const double share = 100 * static_cast<double>(part) / static_cast<double>(whole);
-  if (part != 0 && share < 0.05) return "<0.1 %";
-  if (part != whole && share >= 99.95) return ">99.9 %";
-  return fmt::format("{:.1f} %", share);
-}
 
 std::string number_text(double number) {
   return number < 99'999 ? fmt::format("{:.3f}", number) : fmt::format("{:.3g}", number);
@@ -65,54 +55,6 @@ std::string with_names(std::string line, const std::vector<std::string_view>& na
   return text + line + '\n';
 }
 
-const LayoutCost* find_layout(const Report& report, std::string_view name) {
-  for (const LayoutCost& cost : report.layouts)
-    if (cost.name == name) return &cost;
-  return nullptr;
-}
-
-/// Whether an update of a matrix that is to be updatable may be refused in this layout.
-bool may_refuse_zeros(const Report& report, const LayoutCost& cost) {
-  return report.not_updatable.has_value() && cost.holds_by_bits;
-}
-bool is_left_out(const Report& report, const LayoutCost& cost) {
-  return cost.fill_reads_x || may_refuse_zeros(report, cost);
-}
-
-/// Why the choice saves hardly any bytes, and what would save more; empty if it saves some.
-std::string sparing_text(const Report& report) {
-  constexpr double hardly = 0.9;  // of csr's bytes
-  const LayoutCost& best = report.layouts[report.recommended];
-  const LayoutCost* const csr = find_layout(report, layouts::csr::layout.name);
-  if (report.aim.optimize != encoder::Objective::time || best.bytes_of_csr < hardly || csr == nullptr) return "";
-  const LayoutCost* smallest = nullptr;
-  for (const LayoutCost& cost : report.layouts)
-    if (!is_left_out(report, cost) && !cost.by_name_only && cost.time_of_csr &&
-        (smallest == nullptr || cost.device_bytes < smallest->device_bytes))
-      smallest = &cost;
-  if (smallest == nullptr) return "";
-  if (smallest->bytes_of_csr >= hardly)
-    return fmt::format("The smallest that auto takes, {}, has {} of csr's bytes.\n", smallest->name,
-                       percent_text(smallest->bytes_of_csr));
-  std::string text;
-  if (report.aim.target == encoder::Target::gpu && report.aim.columns == 1 &&
-      2 * report.balance.multiply_seconds < csr->predicted_seconds)
-    text = fmt::format(
-        "A small matrix for a GPU: moving the bytes of csr takes {} of its {}.\n"
-        "The rest is starting threads and waiting, which fewer bytes do not shorten.\n",
-        time_text(report.balance.multiply_seconds), time_text(csr->predicted_seconds));
-  return text + fmt::format("{} would take {} of csr's bytes, but {} of its time;\n--optimize bytes takes it.\n",
-                            smallest->name, percent_text(smallest->bytes_of_csr), percent_text(*smallest->time_of_csr));
-}
-
-/// When encoding has paid for itself; empty where that is not known.
-std::string payback_text(const Report& report) {
-  if (!report.recommended_encode_seconds || !report.layouts[report.recommended].time_of_csr) return "";
-  if (!report.recommended_pays_after) return "Encoding never pays by time: csr is as fast (predicted)\n";
-  return fmt::format("Encoding pays {} (predicted: {} on one core)\n",
-                     encoder::pays_text(report.recommended_pays_after), time_text(*report.recommended_encode_seconds));
-}
-
 std::string recommendation_text(const Report& report) {
   return fmt::format("Use {}: {}\n{}{}", report.layouts[report.recommended].name, report.reason, payback_text(report),
                      sparing_text(report));
@@ -124,27 +66,16 @@ std::string map_text(const IndexMap& map) {
   return map.count == 0 ? "none" : fmt::format("{} - {}", grouped(map.begin + 1), grouped(map.begin + map.count));
 }
 
-/// The recommended layout comes first, the others by what auto minimises. A summary leaves out the reproductions of
-/// papers, unless one is recommended.
 std::string layouts_text(const Report& report, Detail detail) {
-  const LayoutCost* const first = &report.layouts[report.recommended];
-  std::vector<const LayoutCost*> sorted;
+  const std::vector<const LayoutCost*> sorted = shown_layouts(report, detail);
   std::vector<std::string_view> left_out, refused;
   for (const LayoutCost& cost : report.layouts)
-    if (detail == Detail::full || !cost.reproduction || &cost == first)
-      sorted.push_back(&cost);
-    else
-      left_out.emplace_back(cost.name);
+    if (std::find(sorted.begin(), sorted.end(), &cost) == sorted.end()) left_out.emplace_back(cost.name);
   for (const Refusal& refusal : report.refused)
     if (refusal.not_planned)
       left_out.emplace_back(refusal.name);
     else if (detail == Detail::full || !refusal.reproduction)
       refused.emplace_back(refusal.name);
-  std::stable_sort(sorted.begin(), sorted.end(), [&](const LayoutCost* a, const LayoutCost* b) {
-    if ((a == first) != (b == first)) return a == first;
-    return report.aim.optimize == encoder::Objective::time ? a->predicted_seconds < b->predicted_seconds
-                                                           : a->device_bytes < b->device_bytes;
-  });
   std::vector<Row> rows{{"", "bytes", "per nonzero", "of csr's", "time", "of csr's", ""}};
   bool any_too_large = false, any_fill_reads_x = false, any_by_name_only = false, any_refuses_zeros = false;
   for (const LayoutCost* cost : sorted) {
@@ -333,28 +264,6 @@ std::string details_text(const Report& report) {
   if (report.data_reduction_pjds)
     text += fmt::format("\nData reduction of pjds: {:.1f} % fewer slots than ell\n", 100 * *report.data_reduction_pjds);
   return text;
-}
-
-std::string symmetry_text(const Structure& s) {
-  if (!s.symmetry) return "not square";
-  const SymmetryCounts& counts = *s.symmetry;
-  if (counts.symmetric()) return counts.off_diagonal == 0 ? "symmetric: no off-diagonal entries" : "symmetric";
-  if (counts.skew_symmetric()) return "skew-symmetric";
-  if (counts.pattern_symmetric())
-    return fmt::format("pattern symmetric; {} of the mirrored values are equal",
-                       percent(counts.equal, counts.off_diagonal));
-  return fmt::format("unsymmetric: {} of the off-diagonal entries are mirrored",
-                     percent(counts.mirrored, counts.off_diagonal));
-}
-
-std::string distinct_text(const Structure& s) {
-  const encoder::ValueTable& values = *s.values;
-  const std::string covered = percent(values.covered(encoder::ValueTable::max_frequent), s.nnz);
-  if (values.exceeds())
-    return fmt::format("more than {}; 256 cover {} of the nonzeros", grouped(encoder::ValueTable::max_distinct),
-                       covered);
-  if (values.distinct() <= encoder::ValueTable::max_frequent) return grouped(values.distinct());
-  return fmt::format("{}; the 256 most frequent cover {} of the nonzeros", grouped(values.distinct()), covered);
 }
 
 /// As many of the most frequent values as fit on a line.

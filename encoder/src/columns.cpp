@@ -15,10 +15,12 @@ ColumnPasses passes_of(std::uint64_t at_once, const Aim& aim) {
   return {passes, aim.columns - passes};
 }
 
-void repeat(std::vector<Counter>& work, const ColumnPasses& columns, const std::vector<Counter>& each) {
+void repeat(std::vector<Counter>& work, const ColumnPasses& columns, const ColumnsWork& more) {
   for (Counter& c : work) c.value *= columns.passes;
   if (columns.further == 0) return;
-  for (const Counter& c : each) work.emplace_back(c.name, c.value * columns.further);
+  for (const Counter& c : more.pass)
+    if (c.value != 0) work.emplace_back(c.name, c.value * columns.passes);
+  for (const Counter& c : more.each) work.emplace_back(c.name, c.value * columns.further);
 }
 
 }  // namespace spmvpack::encoder

@@ -16,7 +16,7 @@ struct ColumnPasses {
 /// If so many are taken at once. A host takes one at a time. Error(errc::usage) if the aim has none, or too many.
 ColumnPasses passes_of(std::uint64_t at_once, const Aim& aim);
 
-/// Work in so many passes instead of one, with what each further column does.
-void repeat(std::vector<Counter>& work, const ColumnPasses& columns, const std::vector<Counter>& each);
+/// Work in so many passes instead of one, with what passes and further columns do.
+void repeat(std::vector<Counter>& work, const ColumnPasses& columns, const ColumnsWork& more);
 
 }  // namespace spmvpack::encoder

@@ -20,7 +20,7 @@ double seconds_of(const Variant& variant, const Aim& aim) {
 Variant for_columns(Variant one, const ColumnsWork& columns, const Aim& aim) {
   if (aim.columns == 1) return one;
   const ColumnPasses passes = passes_of(columns.at_once, aim);
-  repeat(one.work, passes, columns.each);
+  repeat(one.work, passes, columns);
   one.work.emplace_back(CommonWork::bytes, (passes.passes - 1) * one.device_bytes);
   return one;
 }

@@ -124,7 +124,7 @@ std::string_view metis_version() noexcept { return metis().found() ? version : s
 CountedVector<std::uint32_t> cut_rows(const CsrView& a, const GraphCut& cut, int threads) {
   if (!metis().found())
     throw Error(errc::unsupported,
-                fmt::format("cutting {} rows takes METIS, and " SPMVPACK_METIS_SONAME " is not found", a.rows()), {},
+                fmt::format("cutting {} rows needs METIS, and " SPMVPACK_METIS_SONAME " was not found", a.rows()), {},
                 fmt::format("install METIS (on Debian libmetis5), or name its directory in LD_LIBRARY_PATH, or {}",
                             cut.instead));
   Graph graph(a, cut, threads);
@@ -161,7 +161,7 @@ CountedVector<std::uint32_t> cut_rows(const CsrView& a, const GraphCut& cut, int
   }
   if (status == METIS_ERROR_MEMORY)
     throw Error(errc::out_of_memory,
-                fmt::format("METIS has not the memory to cut {} rows into {}", a.rows(), cut.parts), {},
+                fmt::format("METIS does not have enough memory to cut {} rows into {}", a.rows(), cut.parts), {},
                 fmt::format("{}, or a machine with more memory", cut.instead));
   if (status != METIS_OK)
     throw Error(errc::unsupported, fmt::format("METIS cut {} rows into {} with status {}", a.rows(), cut.parts, status),

@@ -229,7 +229,7 @@ std::shared_ptr<const Profile> parse_profile(std::string_view json, const std::s
     all = parse_once(json, place);
   } catch (const Json::exception&) {
     // A number beyond all doubles is one of these, too.
-    place.refuse("", "this is no profile: not JSON", "give gpu, host, a measured machine, or a file of 'calibrate'");
+    place.refuse("", "not a profile: not JSON", "give gpu, host, a measured machine, or a file of 'calibrate'");
   }
   Members members(all, "", place);
   const std::string found = members.text("schema");
@@ -272,7 +272,7 @@ std::shared_ptr<const Profile> parse_profile(std::string_view json, const std::s
 std::shared_ptr<const Profile> read_profile(const std::string& path) {
   const std::shared_ptr<const ByteSource> file = open_file(path);
   if (file->size() > most_file_bytes)
-    throw Error(errc::bad_input, fmt::format("this is no profile: {} bytes", grouped(file->size())), escape(path, 4096),
+    throw Error(errc::bad_input, fmt::format("not a profile: {} bytes", grouped(file->size())), escape(path, 4096),
                 fmt::format("a profile has at most {}", grouped(most_file_bytes)));
   std::string text(file->size(), '\0');
   file->read(0, std::as_writable_bytes(std::span(text)));

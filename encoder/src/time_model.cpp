@@ -266,18 +266,19 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
   std::vector<Counter> work = work_of(plan, rows, x);
   // All parts take the same columns, as many at once as each of them can.
   std::uint64_t at_once = plan.parts.empty() ? 1 : most_columns, vector_elements = 0, y_passes = 1;
-  std::vector<Counter> each;
+  ColumnsWork more;
   for (const PartPlan& part : plan.parts) {
     at_once = std::min(at_once, part.columns.at_once);
-    for (const Counter& c : part.columns.each) add(each, c.name, c.value);
+    for (const Counter& c : part.columns.each) add(more.each, c.name, c.value);
+    for (const Counter& c : part.columns.pass) add(more.pass, c.name, c.value);
     vector_elements += part.info.cols.count + y_passes * part.info.rows.count;
     y_passes = 2;
   }
   const ColumnPasses columns = passes_of(at_once, aim);
   if (columns.further != 0)
-    add(each, std::string(name_of(CommonWork::columns_vector_bytes)),
+    add(more.each, std::string(name_of(CommonWork::columns_vector_bytes)),
         vector_elements * size_of(plan.parts[0].info.value_type));
-  if (aim.columns != 1) repeat(work, columns, each);
+  if (aim.columns != 1) repeat(work, columns, more);
   return work;
 }
 
@@ -290,7 +291,7 @@ std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSe
   work.insert(work.end(), least.work.begin(), least.work.end());
   add_first(work);
   add_doubles(work, survey.a.value_type(), survey.a.nnz());
-  if (aim.columns != 1) repeat(work, passes_of(least.columns.at_once, aim), least.columns.each);
+  if (aim.columns != 1) repeat(work, passes_of(least.columns.at_once, aim), least.columns);
   return work;
 }
 

@@ -32,12 +32,12 @@ Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes, Ob
   const bool has_csr = csr != candidates.end() && csr->seconds > 0;
   if (optimize == Objective::time && has_csr) choice.beside_csr = {best.seconds, csr->seconds};
   if (optimize == Objective::bytes)
-    choice.reason =
-        best.device_bytes < csr_bytes ? of_csr_bytes + " of csr's bytes" : "none that auto takes is smaller than csr";
+    choice.reason = best.device_bytes < csr_bytes ? of_csr_bytes + " of csr's bytes"
+                                                  : "no layout that auto takes is smaller than csr";
   else if (!has_csr)
     choice.reason = fmt::format("{} predicted, {} of csr's bytes", time_text(best.seconds), of_csr_bytes);
   else if (best.strategy == csr_name)
-    choice.reason = fmt::format("none that auto takes is predicted below its {}", time_text(best.seconds));
+    choice.reason = fmt::format("no layout that auto takes is predicted below its {}", time_text(best.seconds));
   else
     choice.reason = fmt::format("{} of csr's time ({} predicted), {} of its bytes",
                                 percent_text(best.seconds / csr->seconds), time_text(best.seconds), of_csr_bytes);

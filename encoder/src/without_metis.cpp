@@ -10,7 +10,7 @@ std::string_view metis_version() noexcept { return {}; }
 
 CountedVector<std::uint32_t> cut_rows(const CsrView& a, const GraphCut& cut, int /*threads*/) {
   throw Error(
-      errc::unsupported, fmt::format("cutting {} rows takes METIS, which this build lacks", a.rows()), {},
+      errc::unsupported, fmt::format("cutting {} rows needs METIS, which this build does not have", a.rows()), {},
       fmt::format("install METIS (on Debian libmetis-dev) and build with -DSPMVPACK_METIS=ON, or {}", cut.instead));
 }
 

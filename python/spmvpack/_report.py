@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 from typing import Any
@@ -13,16 +12,18 @@ from ._matrix import aim_of
 
 
 class Report:
-    """The report of a matrix. print() shows it, a notebook shows a table.
+    """The report of a matrix. print() shows it as text, a notebook with pictures.
 
     Attributes:
         text: one screen, as `spmvpack report` prints it.
         details: the same with row lengths, parts and all counters.
         json: everything, as a string; docs/report.schema.json describes it.
+        html: a page with pictures, as `spmvpack report --html` writes it.
     """
 
-    def __init__(self, text: str, details: str, json_text: str) -> None:
-        self.text, self.details, self.json = text, details, json_text
+    def __init__(self, text: str, details: str, json_text: str, page: str, element: str) -> None:
+        self.text, self.details, self.json, self.html = text, details, json_text, page
+        self._element = element
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as dicts and lists (docs/report.schema.json)."""
@@ -53,24 +54,14 @@ class Report:
         return f"<spmvpack.Report: use {self.recommended}>"
 
     def _repr_html_(self) -> str:
-        """A table of the layouts, those with the fewest bytes first."""
-        all_facts = self.to_dict()
-        matrix, chosen = all_facts["matrix"], all_facts["recommended"]
-        lines = []
-        for cost in sorted(all_facts["layouts"], key=lambda c: (c["device_bytes"], c["name"] != chosen["layout"])):
-            per_nonzero = "" if cost["bytes_per_nonzero"] is None else f"{cost['bytes_per_nonzero']:.3f}"
-            name = html.escape(cost["name"])
-            if cost["name"] == chosen["layout"]:
-                name = f"<b>{name}</b>"
-            time = "" if cost["time_percent_of_csr"] is None else f"{cost['time_percent_of_csr']:.1f} %"
-            lines.append(f"<tr><td>{name}</td><td>{cost['device_bytes']:,}</td><td>{per_nonzero}</td>"
-                         f"<td>{cost['bytes_percent_of_csr']:.1f} %</td><td>{time}</td></tr>")
-        name = f"{html.escape(all_facts['name'])}: " if all_facts["name"] else ""
-        return (f"<p>{name}{matrix['rows']:,} x {matrix['columns']:,}, {matrix['nonzeros']:,} nonzeros, "
-                f"{matrix['value_type']}. Use <b>{html.escape(chosen['layout'])}</b>: "
-                f"{html.escape(chosen['reason'])}.</p><table><thead><tr><th>layout</th><th>bytes</th>"
-                f"<th>per nonzero</th><th>bytes / csr's</th><th>time / csr's</th></tr></thead>"
-                f"<tbody>{''.join(lines)}</tbody></table>")
+        """For notebooks: what save() writes, as an element."""
+        return self._element
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the report as one page of HTML to look at: density, bytes, predicted times, row lengths. It has no
+        scripts and loads nothing. An existing file is replaced."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.html)
 
 
 def report(a: Any, *, name: str = "", optimize: str = "time", target: str | os.PathLike[str] | None = None,

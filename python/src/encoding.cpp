@@ -148,7 +148,7 @@ nb::tuple encode(const Matrix& m, encoder::EncodeRequest request, std::uint64_t 
                         times && times->measured, result.pays_after());
 }
 
-/// The report as text, as text with all details, and as JSON.
+/// The report as text, as text with all details, as JSON, and as HTML: a page, and an element of one.
 nb::tuple report(const Matrix& m, const std::string& name, const std::map<std::string, std::string>& settings,
                  const encoder::Aim& aim, int threads, bool transpose, bool updatable, std::uint64_t memory_limit) {
   analyzer::ReportOptions options;
@@ -159,19 +159,22 @@ nb::tuple report(const Matrix& m, const std::string& name, const std::map<std::s
   options.aim = aim;
   options.transpose = transpose;
   options.updatable = updatable;
+  options.density = true;
   options.progress = stops_on_signals();
   options.workspace = [&](const PartInfo& part) {
     return gpu_loader::workspace_bytes(part, KernelId{}, part.value_type);
   };
-  std::string text, details, json;
+  std::string text, details, json, page, element;
   {
     const nb::gil_scoped_release no_gil;
     const analyzer::Report made = m.visit([&](const auto& matrix) { return analyzer::make_report(matrix, options); });
     text = analyzer::to_text(made);
     details = analyzer::to_text(made, analyzer::Detail::full);
     json = analyzer::to_json(made);
+    page = analyzer::to_html(made);
+    element = analyzer::to_html_fragment(made);
   }
-  return nb::make_tuple(decoded(text), decoded(details), decoded(json));
+  return nb::make_tuple(decoded(text), decoded(details), decoded(json), decoded(page), decoded(element));
 }
 
 /// Measures on a GPU, counted from 0, or on this processor.
@@ -276,7 +279,7 @@ void bind_encoding(nb::module_& m) {
           "name"_a, "settings"_a, "aim"_a, "threads"_a, "transpose"_a, "updatable"_a, "memory_limit"_a,
           nb::sig(
               "def report(self, name: str | bytes, settings: dict[str, str], aim: Aim, threads: int, transpose: bool, "
-              "updatable: bool, memory_limit: int) -> tuple[str, str, str]"));
+              "updatable: bool, memory_limit: int) -> tuple[str, str, str, str, str]"));
 }
 
 }  // namespace spmvpack::python

@@ -502,7 +502,7 @@ TEST_CASE("Bytes and times are told relative to csr's, and a choice that saves f
   std::vector<encoder::Candidate> candidates{{"csr", 1000, 8e-6}, {"ccoo", 250, 6e-6}};
   CHECK(encoder::choose(candidates, 1000).reason == "75.0 % of csr's time (6.00 us predicted), 25.0 % of its bytes");
   candidates[1].seconds = 9e-6;
-  CHECK(encoder::choose(candidates, 1000).reason == "none that auto takes is predicted below its 8.00 us");
+  CHECK(encoder::choose(candidates, 1000).reason == "no layout that auto takes is predicted below its 8.00 us");
 
   const auto told = [&] {
     const std::string text = to_text(report);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "catch.hpp"
+#include "spmvpack/analyzer/report.hpp"
 
 using namespace spmvpack;
 using namespace spmvpack::analyzer;
@@ -113,6 +114,16 @@ void check(std::uint64_t rows, std::uint64_t cols, const Entries<T>& entries) {
     std::set<std::uint64_t> distinct;
     for (const auto& [place, value] : entries) distinct.insert(encoder::value_bits(value));
     CHECK(s.values->distinct() == distinct.size());
+
+    for (const std::uint32_t most : {1U, 3U, 7U, 256U}) {
+      const Density d = density_of(m, most, most + 1, threads);
+      CHECK(d.height == (cols == 0 ? 0 : std::min<std::uint64_t>(most, rows)));
+      CHECK(d.width == (rows == 0 ? 0 : std::min<std::uint64_t>(most + 1, cols)));
+      std::vector<std::uint64_t> counts(std::uint64_t{d.height} * d.width);
+      for (const auto& [place, value] : entries)
+        ++counts[place.first * d.height / rows * d.width + place.second * d.width / cols];
+      CHECK(d.counts == counts);
+    }
   }
 }
 
@@ -215,4 +226,37 @@ TEST_CASE("A value table that is given is used") {
   const CsrMatrix m = make_csr<double>(2, 2, {{{0, 0}, 1.0}});
   const auto table = encoder::ValueTable::count(m);
   CHECK(analyze(m, 1, table).values == table);
+}
+
+TEST_CASE("Shades go from the fullest cell down, each by the same factor") {
+  // A row of full cells of 16, 8, 4, ... columns' worth of entries, and an empty one.
+  Density d{1, 160, 1, 10, {16, 15, 8, 7, 4, 2, 1, 0, 16, 9}};
+  const Shades s = shades_of(d);
+  CHECK(s.levels == std::vector<std::uint8_t>{8, 8, 7, 7, 6, 5, 4, 0, 8, 8});
+  CHECK(s.most == 1);
+  CHECK(s.least == 1.0 / 16);
+  CHECK(s.factor == 2);
+  // Emptier than 2^-8 of the fullest: the factor grows.
+  d = {1, 2'000'000, 1, 2, {1'000'000, 1}};
+  CHECK(shades_of(d).levels == std::vector<std::uint8_t>{8, 1});
+  CHECK(shades_of(d).factor == Approx(std::pow(1e6, 1.0 / 8)));
+  CHECK(shades_of({3, 4, 3, 4, std::vector<std::uint64_t>(12)}).most == 0);
+  CHECK(shades_of({}).levels.empty());
+}
+
+TEST_CASE("A page with the worst of pictures has less than 1 MB") {
+  ReportOptions options;
+  options.name = "<&>";
+  options.density = true;
+  Report report = make_report(make_csr<double>(1, 1, {{{0, 0}, 1.0}}), options);
+  REQUIRE(report.density.has_value());
+  CHECK(report.density->counts == std::vector<std::uint64_t>{1});
+  Density worst{1U << 20U, 1U << 20U, Density::picture, Density::picture, {}};
+  for (std::uint64_t i = 0; i < std::uint64_t{worst.height} * worst.width; ++i)
+    worst.counts.push_back(std::uint64_t{1} << i % Density::shades);
+  report.density = worst;
+  const std::string page = to_html(report);
+  CHECK(page.size() < 1'000'000);
+  CHECK(page.find("<h1>&lt;&amp;&gt;</h1>") != std::string::npos);
+  CHECK(page.find(to_html_fragment(report)) != std::string::npos);
 }

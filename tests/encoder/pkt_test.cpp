@@ -143,7 +143,7 @@ TEST_CASE("a matrix that is not square is refused, and one that a build cannot c
   const CsrMatrix m = example();
   if (!can_cut())
     CHECK_THROWS_WITH(plan_by_pkt(m, {{"pkt.rows", "3"}}),
-                      Catch::Contains("cutting 6 rows takes METIS, which this build lacks; install METIS"));
+                      Catch::Contains("cutting 6 rows needs METIS, which this build does not have; install METIS"));
   CHECK_THROWS_WITH(plan_by_pkt(m, {{"pkt.rows", "3073"}}), Catch::Contains("a number from 1 to 3072"));
   CHECK_THROWS_WITH(plan_by_pkt(m, {{"pkt.threads", "0"}}), Catch::Contains("a number from 1 to 1024"));
   CHECK_THROWS_WITH(plan_of(m, "pkt", {.settings = {{"pkt.rows", "1"}}}),

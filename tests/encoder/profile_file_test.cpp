@@ -137,8 +137,8 @@ TEST_CASE("a profile that lies is refused, with the place and the remedy") {
     return json.dump();
   };
   const std::vector<std::pair<std::string, std::string>> lies{
-      {"", "F: this is no profile: not JSON; "},
-      {"{\"schema\": ", "F: this is no profile: not JSON; "},
+      {"", "F: not a profile: not JSON; "},
+      {"{\"schema\": ", "F: not a profile: not JSON; "},
       {"[]", "F: expected an object"},
       {without("", "schema"), "F: no member \"schema\"; start from"},
       {with("/schema", "spmvpack-profile-4"),
@@ -233,6 +233,7 @@ TEST_CASE("a host's file of an older schema has the package's prices of newer un
                                           "columns.vector_bytes",
                                           "coo.long_rows",
                                           "csell.block_chain",
+                                          "csell.column_chain",
                                           "csell.column_entries",
                                           "csell.few_groups",
                                           "csell.few_idle",
@@ -248,6 +249,7 @@ TEST_CASE("a host's file of an older schema has the package's prices of newer un
                                           "csell.uneven_warps",
                                           "csell.window_rounds",
                                           "csell.window_slots",
+                                          "csr.column_chain",
                                           "csr.column_entries",
                                           "csr.row_entries",
                                           "csr.row_multiplies",

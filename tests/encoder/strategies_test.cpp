@@ -141,7 +141,7 @@ TEST_CASE("by bytes, ties go to the simpler layout") {
   CHECK(choice({100, 50, 50}, 100).index == 1);
   CHECK(choice({100, 50, 50}, 100).reason == "50.0 % of csr's bytes");
   CHECK(choice({100, 100, 101}, 100).index == 0);
-  CHECK(choice({100, 100, 101}, 100).reason == "none that auto takes is smaller than csr");
+  CHECK(choice({100, 100, 101}, 100).reason == "no layout that auto takes is smaller than csr");
 }
 
 TEST_CASE("encode takes a matrix in the caller's own 32-bit arrays") {

@@ -1,6 +1,8 @@
 // EncodeRequest::updatable: a form that takes any values, whatever the present ones are. That each entry then has a
 // slot of its own is in entries_test.cpp.
 
+#include <fmt/format.h>
+
 #include <map>
 #include <random>
 #include <string>
@@ -122,7 +124,7 @@ TEST_CASE("updatable: a setting that wants shared or computed values is refused,
         request.updatable = true;
         const Error e = error_of([&] { bytes_with(source, request); });
         CHECK(e.code() == errc::usage);
-        CHECK(e.message().find(setting + " is " + value) == 0);
+        CHECK(e.message().starts_with(fmt::format("{} is {}", setting, value)));
         CHECK(e.remedy().find(setting + "=auto") != std::string::npos);
       }
     for (const std::string value : {"raw", "auto"}) {

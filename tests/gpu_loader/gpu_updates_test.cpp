@@ -86,8 +86,7 @@ void same_as_encoded(int& updated, int& refused) {
 }
 
 /// Captured updates and multiplies, replayed with other values.
-void replay(const CsrMatrix& matrix, const std::string& layout) {
-  const Variant variant{layout, {}};
+void replay(const CsrMatrix& matrix, const Variant& variant) {
   const DeviceMatrix a = load_updatable(with_transpose(matrix, variant));
   DeviceVector<double> values(values_of<double>(matrix));
   const DeviceVector<double> x(random_vector<double>(matrix.cols, 3)), y(matrix.rows);
@@ -185,8 +184,9 @@ TEST_CASE("updates: a captured one replays", "[updates]") {
   for (const NamedMatrix& m : random_matrices<double>(53, 3)) {
     INFO(m.name);
     const CsrMatrix matrix = with_other_values<double>(m.matrix, 1);
-    for (const char* const layout : {"csr", "csell", "bitflag", "dia"})
-      if (suits(matrix, layout) && suits(transposed(matrix), layout)) replay(matrix, layout);
+    for (const Variant& variant : {Variant{"csr", {}}, Variant{"csell", {{"csell.values", "raw"}}},
+                                   Variant{"bitflag", {{"bitflag.values", "raw"}}}, Variant{"dia", {}}})
+      if (suits(matrix, variant) && suits(transposed(matrix), variant)) replay(matrix, variant);
   }
 }
 

@@ -438,7 +438,7 @@ def test_a_memory_limit_holds(tmp_path):
         sp.encode(a, layout="nus_sell", memory_limit=8192)
 
 
-def test_a_report_is_text_json_and_html():
+def test_a_report_is_text_json_and_html(tmp_path):
     a = random_csr(100, 80, 6, 1, distinct=3)
     report = sp.report(a, name="<A>")
     assert str(report).startswith("<A>\n100 x 80, ")
@@ -451,8 +451,11 @@ def test_a_report_is_text_json_and_html():
         assert sp.encode(a, layout, target="host", optimize="bytes").tobytes() == sp.encode(a, layout).tobytes()
     assert "&lt;A&gt;" in report._repr_html_() and "<A>" not in report._repr_html_()
     assert f"<b>{report.recommended}</b>" in report._repr_html_()
+    report.save(tmp_path / "A.html")
+    page = (tmp_path / "A.html").read_text(encoding="utf-8")
+    assert page.startswith("<!DOCTYPE html>") and report._repr_html_() in page and "<script" not in page
     assert len(report.details) > len(report.text)
-    assert sp.report(sparse.csr_array((0, 0)))._repr_html_().startswith("<p>0 x 0")
+    assert "<p>0 x 0" in sp.report(sparse.csr_array((0, 0)))._repr_html_()
 
 
 def test_what_a_matrix_says_of_itself():

@@ -297,7 +297,7 @@ class LoadedCusparse final : public Cusparse {
       peers.push_back({"cusparse", name, [=] {
                          constexpr std::uint64_t most = std::uint64_t{1} << 31U;
                          if (a.nnz() >= most || a.rows() >= most - vector_slack || a.cols() >= most - vector_slack)
-                           throw Error(errc::unsupported, "32-bit indices do not hold it");
+                           throw Error(errc::unsupported, "too large for 32-bit indices");
                          const Description described = matrix();
                          try {
                            if constexpr (std::is_same_v<decltype(algorithm), SpmvOpFunctions::Algorithm>)

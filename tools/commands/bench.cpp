@@ -35,7 +35,7 @@ void add_options(po::options_description& options) {
   options.add_options()                                                                               //
       ("suite", po::bool_switch(), "the frozen suite of generated matrices")                          //
       ("shapes", po::bool_switch(), "plain shapes: full, banded, one long row, ...")                  //
-      ("only", po::value<Words>()->value_name("NAME"), "only this matrix of them; may be repeated")   //
+      ("only", po::value<Words>()->value_name("NAME"), "only this matrix of those; may be repeated")  //
       ("device", po::value<std::string>()->value_name("gpu|host"), "default: a GPU if there is one")  //
       ("peers", po::value<std::string>()->value_name("cusparse|none"),
        "libraries (default: cusparse on a GPU, else none)")  //
@@ -80,9 +80,9 @@ std::string details() {
       "--kernels default measures only the default kernel of each layout, --peer\n"
       "csr-alg1 only that format of a library; may be repeated.\n"
       "\n"
-      "Without --value-type all is f64, but a container keeps its type. With f32 or\n"
-      "mixed, values are rounded first. Peers get the same types; a format that they do\n"
-      "not multiply in these types is skipped.\n"
+      "The default value type is f64; a container keeps its own. With f32 or mixed,\n"
+      "values are rounded first. Peers get the same types; a format that they do not\n"
+      "multiply in these types is skipped.\n"
       "\n"
       "GB/s counts the bytes that must move (matrix, x and y once each). copy% is the\n"
       "share of a device copy's speed, measured in the same run. floor% is the share\n"
@@ -97,11 +97,11 @@ std::string details() {
       "orders (-row, -col). GFLOP/s and GB/s count all columns; the two bounds of x are\n"
       "left out.\n"
       "\n"
-      "--host-vectors adds multiplies whose x is copied from pinned memory of the host\n"
-      "and whose y is copied back, cold as well. Beside them is what the kernel's time\n"
-      "and the speed of such copies, measured in the same run, predict.\n"
+      "--host-vectors also times cold multiplies with copies of x from pinned memory of\n"
+      "the host and of y back. Beside them is what the kernel's time and the speed of\n"
+      "such copies, measured in the same run, predict.\n"
       "\n"
-      "--target NAME|FILE, as encode has it (default: the device's kind): with --layout\n"
+      "--target NAME|FILE, as in encode (default: the device's kind): with --layout\n"
       "auto, what auto chooses for that machine is measured on this one.\n"
       "\n"
       "--updatable: layouts are encoded as by encode --updatable.\n"
@@ -116,9 +116,9 @@ std::string details() {
       "Several files are measured one after the other, with a line for each at the end.\n" +
       std::string(several_files_help) +
       "\n"
-      "--csv has a header, then a line for each kernel of each matrix, peers among\n"
-      "them, with the members of --json and times in microseconds. What there is not,\n"
-      "such as the figures of what is skipped, is empty.\n"
+      "--csv has a header, then a line for each kernel of each matrix, peers included,\n"
+      "with the members of --json and times in microseconds. Missing values, such as\n"
+      "those of skipped kernels, are empty.\n"
       "\n"
       "The suite:\n";
   const auto list = [&](std::span<const bench::SuiteMember> members) {
@@ -180,7 +180,7 @@ std::unique_ptr<bench::Machine> choose_machine(const Invocation& invocation, con
       choice(invocation, "peers", {"cusparse", "none"}, [&] { return device == "gpu" ? "cusparse" : "none"; });
   if (device == "host" && invocation.options.count("cache-share") != 0)
     throw Error(errc::usage, chosen ? "--cache-share with --device host" : "--cache-share without a GPU", {},
-                "it is of a GPU's L2 cache: omit it");
+                "it is a share of a GPU's L2 cache: omit it");
   if (device == "host" && invocation.flag("host-vectors"))
     throw Error(errc::usage, chosen ? "--host-vectors with --device host" : "--host-vectors without a GPU", {},
                 "it times copies of x and y to a GPU and back: omit it");

@@ -65,11 +65,11 @@ constexpr double seconds_each = 0.2;    // of measuring a layout of a matrix
 constexpr double seconds_of_all = 120;  // after which no other matrix is begun
 
 void add_options(po::options_description& options) {
-  options.add_options()                                                                                        //
-      ("output,o", po::value<std::string>()->value_name("FILE.json"), "the profile's file")                    //
-      ("force,f", po::bool_switch(), "overwrite the output")                                                   //
-      ("device", po::value<std::string>()->value_name("gpu|host")->default_value("host"), "what is measured")  //
-      ("print", po::value<std::string>()->value_name("NAME"), "write a profile of the package instead");
+  options.add_options()                                                                                       //
+      ("output,o", po::value<std::string>()->value_name("FILE.json"), "the profile's file")                   //
+      ("force,f", po::bool_switch(), "overwrite the output")                                                  //
+      ("device", po::value<std::string>()->value_name("gpu|host")->default_value("host"), "what to measure")  //
+      ("print", po::value<std::string>()->value_name("NAME"), "write a built-in profile instead");
 }
 
 /// The ids of the package's profiles.
@@ -82,14 +82,14 @@ std::string shipped() {
 std::string details() {
   return fmt::format(
       "Measures multiplies of {} generated matrices by every layout but pkt, with cold\n"
-      "and warm caches, for about two minutes, and fits to them what each unit of work\n"
-      "costs: a profile, whose file encode, report and generate take as their target. It\n"
-      "starts from the nearest profile of the package ({}), whose prices, times\n"
-      "a factor, remain where the matrices say nothing. The machine should do nothing\n"
-      "else.\n\n"
-      "The profile is called as its file without .json, and files that are encoded for\n"
-      "it say so. It is JSON (docs/profile.schema.json), to be read and changed; --print\n"
-      "writes those of the package as such files, to standard output without -o.\n\n"
+      "and warm caches, for about two minutes, and fits the cost of each unit of work to\n"
+      "them. The result is a profile; encode, report and generate take its file as\n"
+      "--target. It starts from the nearest built-in profile ({}),\n"
+      "and keeps its prices, scaled, where the matrices say nothing. The machine should\n"
+      "be otherwise idle.\n\n"
+      "The profile has the name of its file without .json, and files that are encoded\n"
+      "for it record that name. It is JSON (docs/profile.schema.json) and may be\n"
+      "edited. --print writes the built-in ones, to standard output without -o.\n\n"
       "Examples:\n"
       "  spmvpack calibrate -o mine.json            this processor\n"
       "  spmvpack calibrate --device gpu -o a100.json\n"

@@ -28,10 +28,9 @@ void add_options(po::options_description& options) {
       ("output,o", po::value<std::string>()->value_name("A.spmvc"),
        "output file (default: A.spmvc for A.mtx)")            //
       ("force,f", po::bool_switch(), "overwrite the output")  //
-      ("value-type", po::value<std::string>()->value_name("f64|f32"),
-       "type of values (default: f64; a container's own)");
+      ("value-type", po::value<std::string>()->value_name("f64|f32"), "value type (default: f64, or the container's)");
   add_encoding_options(options);
-  options.add_options()("transpose", po::bool_switch(), "store A^T, too, for multiplies with it");
+  options.add_options()("transpose", po::bool_switch(), "also store A^T, for multiplies by it");
   add_aim_options(options);
   add_tune_option(options);
 }
@@ -66,35 +65,37 @@ std::string details() {
          "standard input.\n"
          "Without a codec, the file holds the matrix as a multiply reads it. The bytes\n"
          "written do not depend on the number of threads.\n\n"
-         "--target is the machine that the layout is for, gpu whether there is one here or\n"
-         "not: the same options make the same bytes everywhere. --target host makes it\n"
-         "for processors.\n\n"
+         "--target is the machine to optimise for; it need not be this one. The same\n"
+         "options make the same bytes everywhere. The default, gpu, is for GPUs, host for\n"
+         "processors.\n\n"
          "--columns K (1 to 1024, default 1): auto chooses for a multiply of K columns of\n"
-         "X at once, as block Krylov methods do. On a GPU, nothing is taken that goes\n"
-         "column by column. A host's times are predicted as K times those of one column.\n\n"
+         "X at once, as in block Krylov methods. On a GPU, layouts that multiply column by\n"
+         "column are left out. On a host, K columns are predicted to take K times as long.\n\n"
          "--updatable: every nonzero gets a place of its own, so that programs can replace\n"
          "values and keep the pattern. Nothing is taken where values are shared or\n"
          "computed; 'report --updatable' shows what that costs. The container says that\n"
          "the matrix is real and general, and with --transpose it has A^T in any case.\n\n"
-         "--tune measures up to 8 layouts that auto predicts within 1.5 times its best,\n"
-         "with cold and warm caches, takes the fastest, and says so in the provenance. The\n"
-         "bytes then depend on this machine and its noise; without --tune they never do.\n\n"
+         "--tune measures up to 8 layouts, those that auto predicts within 1.5 times of\n"
+         "its best, with cold and warm caches. It takes the fastest and records that in\n"
+         "the provenance. The bytes then depend on this machine and its noise; without\n"
+         "--tune they never do.\n\n"
          "Shares of several ranks (processes):\n"
          "      --ranks P               a container for the share of each of P ranks\n"
          "      --partition rows|metis  who has which rows (default: rows)\n"
-         "--ranks 4 writes A.0of4.spmvc to A.3of4.spmvc: each has the rows of one rank,\n"
-         "over its own columns, then those of other ranks that it needs, its ghosts.\n"
-         "--partition rows keeps the order of rows, with as many nonzeros for each rank;\n"
-         "metis looks for few ghosts and renumbers rows and columns alike. The files get\n"
-         "their names once all are complete: after an error or Ctrl-C there are none, or\n"
-         "with -f the old ones; all are there only if the error is that their directory\n"
-         "cannot be flushed. A kill (SIGKILL, a power cut) in between, or with -f a rename\n"
-         "that fails, leaves some of them, each one whole; PETSc refuses a set with a\n"
-         "missing share or one of another matrix. Encode again with -f.\n\n"
-         "--json prints instead of the summary what was decided, what it takes and what\n"
-         "--tune measured (docs/encode.schema.json), with -q, too.\n\n"
-         "'pays' is the number of multiplies after which encoding has taken less time\n"
-         "altogether than csr, which needs none; reading is left out, writing is not.\n\n"
+         "--ranks 4 writes A.0of4.spmvc to A.3of4.spmvc. Each has the rows of one rank,\n"
+         "over its own columns and then its ghosts, the columns of other ranks that it\n"
+         "needs. --partition rows keeps the order of rows and gives each rank about as\n"
+         "many nonzeros. metis looks for few ghosts, and renumbers rows and columns alike.\n"
+         "The files get their names once all are complete. After an error or Ctrl-C there\n"
+         "are none of them, or with -f the old ones, unless the error is that their\n"
+         "directory cannot be flushed: then all are there. A kill (SIGKILL, a power cut)\n"
+         "in between, or with -f a rename that fails, leaves some of them, each one whole.\n"
+         "PETSc refuses a set with a missing share or one of another matrix; encode again\n"
+         "with -f.\n\n"
+         "--json prints, in place of the summary and even with -q, what was decided, what\n"
+         "it takes, and what --tune measured (docs/encode.schema.json).\n\n"
+         "'pays' is the number of multiplies after which encoding has saved as much time,\n"
+         "compared with csr, as it took. Writing counts, reading does not.\n\n"
          "Examples:\n"
          "  spmvpack encode A.mtx.gz                       writes A.spmvc\n"
          "  spmvpack encode A.mtx -o A32.spmvc --value-type f32 --codec zstd:9\n"
@@ -109,7 +110,7 @@ void note_target(const Invocation& invocation, const encoder::EncodeRequest& req
                           request.aim.optimize == encoder::Objective::time &&
                           encoder::find_strategy(request.strategy).traits.aims;
   if (by_default && !invocation.quiet && !gpu_loader::has_usable_gpu())
-    print_note("there is no GPU to use here, and the layout is for one; --target host makes it for this processor");
+    print_note("the layout is for a GPU, and there is no GPU to use here; --target host is for this processor");
 }
 
 /// The output for the input `path` if none is named.
@@ -137,7 +138,7 @@ void run(const Invocation& invocation) {
   const std::uint64_t ranks = read_ranks(invocation);
   if (ranks != 0 && invocation.flag("json"))
     throw Error(errc::usage, "--json with --ranks, which writes several containers", {},
-                "omit --json: 'inspect --json' tells of each");
+                "omit --json: 'inspect --json' describes each");
   check_output(output, OutputForm::container, invocation.flag("force") || ranks != 0, invocation.argument);
   for (std::uint64_t rank = 0; rank < ranks; ++rank)
     check_output(share_path(output, rank, ranks), OutputForm::container, invocation.flag("force"), invocation.argument);

@@ -118,7 +118,7 @@ void add_aim_options(po::options_description& options) {
   const std::string targets = fmt::format("{} or a FILE", fmt::join(encoder::target_names(), ", "));
   options.add_options()  //
       ("optimize", po::value<std::string>()->value_name("time|bytes")->default_value("time"),
-       "what auto makes least")  //
+       "what auto minimises")  //
       ("target", po::value<std::string>()->value_name("NAME|FILE")->default_value("gpu"), targets.c_str());
 }
 

@@ -35,8 +35,8 @@ std::string details() {
          "verify' checks the rest. Parts are what each layout encodes: one is the whole\n"
          "matrix. Sections are the arrays in the file.\n"
          "A.spmvc may be -, for standard input.\n"
-         "'chosen for' is the machine that the layout is for: elsewhere another may be\n"
-         "faster, and 'report A.spmvc' for that machine says by how much.\n\n"
+         "'chosen for' is the machine that the layout was chosen for. On another machine,\n"
+         "another may be faster; 'report A.spmvc' for that machine predicts by how much.\n\n"
          "Example:\n"
          "  spmvpack inspect A.spmvc --json | jq .sections\n";
 }

@@ -26,7 +26,7 @@ namespace po = boost::program_options;
 void add_options(po::options_description& options) {
   options.add_options()                                                                                      //
       ("x", po::value<std::string>()->value_name("x.mtx"), "the vector x, .mtx or .npy (default: ones)")     //
-      ("transpose", po::bool_switch(), "y = A^T x: of containers that have A^T, and symmetric matrices")     //
+      ("transpose", po::bool_switch(), "y = A^T x; needs A^T in the container, or a symmetric A")            //
       ("device", po::value<std::string>()->default_value("host")->value_name("D"), "host or gpu")            //
       ("kernel", po::value<std::string>()->value_name("NAME"), "kernel on a GPU, such as csr/vector")        //
       ("output,o", po::value<std::string>()->value_name("y.mtx"), "output file (default: standard output)")  //
@@ -35,11 +35,11 @@ void add_options(po::options_description& options) {
 
 std::string details() {
   return "x is an array-format Matrix Market file or an array of NumPy (.npy), plain or\n"
-         "compressed, with one value per column of the matrix (with --transpose, per\n"
-         "row). y is written as a Matrix Market file. Products and sums are in\n"
-         "the container's value type, to which x is rounded. The layout (on a GPU, the\n"
-         "kernel) fixes the order of additions: the same bits with any number of threads\n"
-         "and on any GPU. A.spmvc or x.mtx may be -, for standard input.\n\n"
+         "compressed, with one value per column (with --transpose, per row). y is written\n"
+         "as a Matrix Market file. Products and sums are in the container's value type, to\n"
+         "which x is rounded. The layout (on a GPU, the kernel) fixes the order of\n"
+         "additions: the bits are the same with any number of threads and on any GPU.\n"
+         "A.spmvc or x.mtx may be -, for standard input.\n\n"
          "Examples:\n"
          "  spmvpack multiply A.spmvc | head\n"
          "  spmvpack multiply A.spmvc --x x.mtx -o y.mtx\n"

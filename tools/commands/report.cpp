@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <boost/program_options/value_semantic.hpp>
+#include <utility>
 
 #include "commands/command.hpp"
 #include "commands/encoding.hpp"
@@ -14,6 +15,8 @@
 #include "failures.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "spmvpack/container/base/text.hpp"
+#include "spmvpack/container/file/file_io.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
 
@@ -24,27 +27,29 @@ namespace {
 namespace po = boost::program_options;
 
 void add_options(po::options_description& options) {
-  options.add_options()                                                                  //
-      ("details", po::bool_switch(), "also show row lengths and what the bytes hold")    //
-      ("json", po::bool_switch(), "print everything as JSON (docs/report.schema.json)")  //
-      ("csv", po::bool_switch(), "print a line per matrix and layout, for tables")       //
-      ("transpose", po::bool_switch(), "also what A^T takes with encode --transpose")    //
+  options.add_options()                                                                                         //
+      ("details", po::bool_switch(), "also show row lengths and what the bytes are for")                        //
+      ("json", po::bool_switch(), "print everything as JSON (docs/report.schema.json)")                         //
+      ("html", po::value<std::string>()->value_name("FILE.html"), "write a page to look at; -f overwrites it")  //
+      ("spy", po::bool_switch(), "draw where the entries are, and plan nothing")                                //
+      ("csv", po::bool_switch(), "print a line per matrix and layout, for tables")                              //
+      ("transpose", po::bool_switch(), "also the cost of A^T (encode --transpose)")                             //
       ("value-type", po::value<std::string>()->value_name("f64|f32"),
-       "as if encoded with this type (default: f64; a container's own)")  //
+       "value type (default: f64, or the container's)")  //
       ("set", po::value<std::vector<std::string>>()->value_name("NAME=VALUE"),
        "layout setting, such as ccoo.k=4; may be repeated");
   add_aim_options(options);
   options.add_options()  //
       ("bandwidth", po::value<std::string>()->value_name("GB/s"),
-       "speed of the device's memory, for a multiply without compression (default: 4240)")  //
-      ("pcie", po::value<std::string>()->value_name("GB/s"), "speed of copies to and from it (default: 55)");
+       "speed of device memory (default: 4240)")  //
+      ("pcie", po::value<std::string>()->value_name("GB/s"), "speed of copies to the device (default: 55)");
 }
 
 void add_special_options(po::options_description& options) {
   add_partition_options(options);
   add_columns_option(options);
   add_updatable_option(options);
-  options.add_options()("link", po::value<std::string>()->value_name("GB/s"))(
+  options.add_options()("force,f", po::bool_switch())("link", po::value<std::string>()->value_name("GB/s"))(
       "latency", po::value<std::string>()->value_name("us"));
 }
 
@@ -52,36 +57,41 @@ std::string details() {
   return "Reads A.mtx (any source that 'encode' accepts) and plans every layout; writes\n"
          "nothing. Device bytes are what a multiply reads of the matrix; file bytes are\n"
          "the size of the file that 'encode' writes with the same settings and no codec.\n"
-         "Both are exact. Predicted times are one H200's, with a cold cache, or with\n"
-         "--target host one core's; they order layouts and are not measured.\n"
-         "--optimize, --target and --columns are those of 'encode'; with --columns K,\n"
-         "predicted times are for K columns together. --updatable plans as 'encode\n"
-         "--updatable' does, and shows what auto would take without. The times of a\n"
-         "multiply without compression and of copying x and y over PCIe are at the speeds\n"
-         "of one H200, unless --bandwidth and --pcie give others.\n"
-         "Encoding pays once multiplies have saved, against csr in memory, what it takes:\n"
-         "that time is predicted, too, for one core, without reading and writing files.\n"
+         "Both are exact. Predicted times are for one H200 with a cold cache, or with\n"
+         "--target host for one core. They rank layouts and are not measurements.\n"
+         "--optimize, --target and --columns work as in 'encode'; with --columns K,\n"
+         "predicted times are for K columns together. --updatable plans as in 'encode' and\n"
+         "shows what auto would take without. The times of a multiply without compression\n"
+         "and of copying x and y over PCIe assume the speeds of one H200, unless\n"
+         "--bandwidth and --pcie give others. Encoding pays once multiplies have saved as\n"
+         "much time, compared with csr in memory, as encoding takes. That is predicted,\n"
+         "too, for one core, without reading and writing.\n"
          "-q silences progress and the closing hint, not the report.\n\n"
-         "Of several files, each gets a line with its recommended layout, with --details\n"
-         "its whole report, and --json is an array; they are read one after the other.\n"
-         "With --details, all forms have pkt, too, whose plan takes longer than all else.\n" +
+         "With several files, each gets a line with its recommended layout, or with\n"
+         "--details its whole report, and --json is an array. They are read one after the\n"
+         "other. --details also plans pkt, in every form; that takes longer than all else.\n" +
          std::string(several_files_help) +
          "\n"
+         "--html writes one self-contained page of one matrix, without scripts: density,\n"
+         "bytes and predicted times of the layouts, when encoding pays, row lengths.\n"
+         "FILE.html may be -, for standard output. --spy draws the density in characters;\n"
+         "the factor below the picture is how much fuller each darker one is.\n\n"
          "Several ranks (processes), instead of layouts:\n"
          "      --ranks P               what each of P ranks has, sends and receives\n"
          "      --partition rows|metis  who has which rows (default: rows)\n"
-         "      --link GB/s             of a rank's messages, each way (default: 55)\n"
-         "      --latency us            what each of them takes besides (default: 1)\n"
-         "--ranks predicts from the matrix alone what shares 'encode --ranks' makes: each\n"
-         "rank's ghosts, the ranks that it gets elements of x from and sends them to, and\n"
-         "which part of a multiply the exchange takes, by equations 2 to 4 of Kreutzer et\n"
-         "al. (docs/PETSC.md, \"Many ranks\"), with --bandwidth for each rank's memory. A\n"
-         "multiply is csr's. --json is described in docs/ranks.schema.json.\n\n"
+         "      --link GB/s             speed of a rank's messages, each way (default: 55)\n"
+         "      --latency us            latency of a message (default: 1)\n"
+         "--ranks predicts, from the matrix alone, the shares that 'encode --ranks' makes:\n"
+         "each rank's ghosts, the ranks that it exchanges elements of x with, and how much\n"
+         "of a multiply the exchange takes, by equations 2 to 4 of Kreutzer et al.\n"
+         "(docs/PETSC.md, \"Many ranks\"). --bandwidth is that of each rank's memory.\n"
+         "Multiplies are by csr. --json is described in docs/ranks.schema.json.\n\n"
          "--csv has a header, then a line for each layout of each matrix with the members\n"
-         "of --json; 'recommended' is true in one of them. CSR's line has the bytes that\n"
-         "overhead_percent is relative to. What is not known is empty.\n\n"
+         "of --json; 'recommended' is true for one of them. overhead_percent is relative\n"
+         "to the bytes of CSR's line. Unknown values are empty.\n\n"
          "Examples:\n"
          "  spmvpack report A.mtx\n"
+         "  spmvpack report A.mtx --html A.html\n"
          "  spmvpack report matrices/*.mtx.gz --csv > matrices.csv\n"
          "  spmvpack report A.mtx --value-type f32 --set ccoo.k=4\n"
          "  spmvpack report A.mtx --bandwidth 2970 --pcie 25\n"
@@ -130,6 +140,43 @@ class Output {
   std::string array_;
 };
 
+/// report --html: a page for one matrix.
+void write_html(const Invocation& invocation, const analyzer::Report& report) {
+  const std::string& output = invocation.text("html");
+  TextOutput page(output, invocation.flag("force"));
+  page.write(analyzer::to_html(report));
+  page.commit();
+  if (!invocation.quiet && output != "-")
+    print(fmt::format("{}\n  layout   {}: {}\n", escape(output, 4096), report.layouts[report.recommended].name,
+                      report.reason));
+}
+
+/// Before any work: an output that may not be written, and what does not go together.
+void check_forms(const Invocation& invocation) {
+  const bool has_html = invocation.options.count("html") != 0, spy = invocation.flag("spy");
+  if (invocation.flag("force") && !has_html) throw Error(errc::usage, "-f without --html", {}, "omit it");
+  if (!has_html && !spy) return;
+  const std::string form = spy ? "--spy" : "--html";
+  for (const char* const other : {"json", "csv", "details", "transpose"})
+    if (invocation.flag(other))
+      throw Error(errc::usage, fmt::format("{} with --{}", form, other), {}, "give one of them");
+  if (spy && has_html) throw Error(errc::usage, "--spy with --html", {}, "give one of them");
+  if (invocation.options.count("ranks") != 0) throw Error(errc::usage, form + " with --ranks", {}, "give one of them");
+  if (!has_html) return;
+  const std::string& output = invocation.text("html");
+  if (invocation.arguments.size() != 1)
+    throw Error(errc::usage, "--html with several matrices", {}, "give one: a page is of one matrix");
+  if (output != "-" && !output.ends_with(".html") && !output.ends_with(".htm"))
+    throw Error(errc::usage, "not the name of a page", output, "use a name that ends in .html");
+  check_output(output, OutputForm::text, invocation.flag("force"), invocation.argument);
+}
+
+/// report --spy: a picture for each matrix.
+void print_spy(const std::string& name, const CsrView& matrix, int threads, bool first) {
+  print(fmt::format("{}{}\n{} x {}, {}\n{}", first ? "" : "\n", escape(name, 4096), grouped(matrix.rows()),
+                    grouped(matrix.cols()), counted(matrix.nnz(), "nonzero"), analyzer::spy_text(matrix, threads)));
+}
+
 /// report --ranks: a plan for each matrix.
 void run_ranks(const Invocation& invocation, std::uint64_t ranks, const sources::SourceOptions& source) {
   for (const char* const other : {"csv", "details", "transpose", "updatable"})
@@ -167,6 +214,7 @@ void run_ranks(const Invocation& invocation, std::uint64_t ranks, const sources:
 }
 
 void run(const Invocation& invocation) {
+  check_forms(invocation);
   const std::uint64_t ranks = read_ranks(invocation);
   for (const char* const name : {"link", "latency"})
     if (ranks == 0 && invocation.options.count(name) != 0)
@@ -178,6 +226,7 @@ void run(const Invocation& invocation) {
   options.progress = invocation.progress;
   options.transpose = invocation.flag("transpose");
   options.updatable = invocation.flag("updatable");
+  options.density = invocation.options.count("html") != 0;
   options.by_name_only = invocation.flag("details");
   if (invocation.options.count("set") != 0)
     options.settings = parse_settings(invocation.options["set"].as<std::vector<std::string>>());
@@ -195,14 +244,21 @@ void run(const Invocation& invocation) {
   source.progress = invocation.progress;
   if (ranks != 0) return run_ranks(invocation, ranks, source);
   Output output(invocation);
+  bool first = true;
   Failures failures("spmvpack report", invocation.arguments.size());
   for (const std::string& path : invocation.arguments)
     failures.attempt(path, [&] {
       options.name = input_name(path);
       const SourceMatrix matrix = sources::read_matrix(path, source);
       print_warnings(matrix);
-      output.add(analyzer::make_report(matrix, options));
+      if (invocation.flag("spy"))
+        print_spy(options.name, matrix.matrix, invocation.threads, std::exchange(first, false));
+      else if (options.density)
+        write_html(invocation, analyzer::make_report(matrix, options));
+      else
+        output.add(analyzer::make_report(matrix, options));
     });
+  if (invocation.flag("spy") || options.density) return failures.finish();
   output.finish();
   failures.finish();
 }

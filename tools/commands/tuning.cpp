@@ -27,7 +27,8 @@ encoder::Tuner tuner_of(encoder::Target target, int threads, std::string_view op
 }
 
 void add_tune_option(po::options_description& options) {
-  options.add_options()("tune", po::value<std::string>()->value_name("gpu|host"), "auto measures here, for about 1 s");
+  options.add_options()("tune", po::value<std::string>()->value_name("gpu|host"),
+                        "let auto measure here, for about 1 s");
 }
 
 void read_tuner(const Invocation& invocation, encoder::EncodeRequest& request) {

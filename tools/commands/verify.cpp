@@ -28,8 +28,8 @@ void add_options(po::options_description& options) {
 std::string details() {
   return "Reads every byte of A.spmvc and checks the tables, the checksum of every block,\n"
          "the structure of every part, and that the matrix has the digest in the header.\n"
-         "A^T, if A.spmvc has it, is compared with A's transpose, bit for bit.\n"
-         "Of a rank's share, the lists of ghosts and rows are checked, too.\n"
+         "A^T, if A.spmvc has it, is compared with A's transpose, bit for bit. For a\n"
+         "rank's share, the lists of ghosts and rows are also checked.\n"
          "--against takes any source that 'encode' accepts; its values are first rounded\n"
          "to the container's value type. A.spmvc may be -, for standard input.\n\n"
          "Example:\n"

@@ -27,6 +27,7 @@ bool has_lzcnt() noexcept {
   return __get_cpuid(0x80000001, &eax, &ebx, &ecx, &edx) != 0 && (ecx >> 5 & 1) != 0;
 }
 
+#if SPMVPACK_HAS_V4
 /// x for both ways to be measured by: within a first cache.
 struct GatherSample {
   static constexpr std::size_t size = 512, lanes = 8;
@@ -83,6 +84,7 @@ bool gathers_are_fast() noexcept {
   }
   return 4 * gathers < 5 * loads;
 }
+#endif
 
 }  // namespace
 #endif
@@ -99,7 +101,7 @@ bool use_v3() noexcept {
 }
 
 bool use_v4() noexcept {
-#if SPMVPACK_HAS_V3
+#if SPMVPACK_HAS_V4
   static const bool has = use_v3() && !is_chosen("v3") && __builtin_cpu_supports("avx512f") != 0 &&
                           __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
                           __builtin_cpu_supports("avx512vl") != 0;
@@ -110,7 +112,7 @@ bool use_v4() noexcept {
 }
 
 bool use_gathers() noexcept {
-#if SPMVPACK_HAS_V3
+#if SPMVPACK_HAS_V4
   // Not a static of the first call's result: another thread may be measuring when the process forks, and the child
   // would wait for it. Whoever does not know measures; the first answer stays.
   enum class Answer : std::uint8_t { unknown, no, yes };

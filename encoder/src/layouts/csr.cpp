@@ -113,9 +113,15 @@ std::vector<Counter> work(const CsrView& a, std::uint64_t longest, bool runs, co
 }
 
 ColumnsWork columns(const CsrView& a, std::uint64_t longest) {
-  const std::uint64_t at_once = launch_rules::columns::of_csr(rules::default_kernel(a.rows(), longest, a.nnz()));
+  const rules::Kernel kernel = rules::default_kernel(a.rows(), longest, a.nnz());
+  const std::uint64_t at_once = launch_rules::columns::of_csr(kernel);
   if (at_once == 1) return {};
-  return {at_once, {{Work::column_entries, a.nnz()}}};
+  ColumnsWork columns{at_once, {{Work::column_entries, a.nnz()}}};
+  // Of `ipcsr`, entries that a thread loads in turn, where with one column it has products in shared memory.
+  constexpr std::uint64_t hidden = 64;
+  if (const std::uint64_t sums = kernel == rules::ipcsr ? longest_turns(a).sums : 0; sums > hidden)
+    columns.pass = {{Work::column_chain, sums - hidden}};
+  return columns;
 }
 
 CountedVector<std::uint32_t> rows_longer_than(std::uint64_t entries, const CsrView& a, std::uint64_t longest) {

@@ -14,8 +14,8 @@ namespace {
 using namespace spmvpack::layouts::pjds;  // what the bytes mean
 
 constexpr std::array<Setting, 2> settings{
-    Setting{"pjds.basis", "user or permuted", "permuted: number columns as the sorted rows, too (square matrices)"},
-    Setting{"pjds.br", "1 to 65536", "rows that are padded alike (b_r), 32 unless set; 1 is JDS"}};
+    Setting{"pjds.basis", "user or permuted", "permuted: number columns like the sorted rows (square matrices)"},
+    Setting{"pjds.br", "1 to 65536", "rows padded to the same length (b_r), 32 unless set; 1 is JDS"}};
 
 bool wants_permuted(const PartMatrix& part, const PlanOptions& options) {
   if (!has_name(options, settings[0], "permuted", "user")) return false;

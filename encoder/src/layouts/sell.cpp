@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::array<Setting, 2> settings{
     Setting{"sell.c", "1 to 65536", "rows of a slice (C), 32 unless set"},
-    Setting{"sell.sigma", "auto, or 1 and more", "rows sorted together; auto keeps the order unless that saves bytes"}};
+    Setting{"sell.sigma", "auto, or 1 and more",
+            "rows sorted together; auto keeps the order unless sorting saves bytes"}};
 
 /// The rows in an order, and their slices.
 struct Sorted {

@@ -173,7 +173,7 @@ Strategy choose_best(std::vector<Strategy> others) {
   for (const Strategy& s : others)
     if (!s.traits.by_name_only) settings.insert(settings.end(), s.settings.begin(), s.settings.end());
   return {.name = "auto",
-          .summary = "the layout of the least predicted time, or of the fewest bytes",
+          .summary = "the layout with the lowest predicted time, or the fewest bytes",
           .suits = "what is predicted fastest, or smallest with --optimize bytes",
           .settings = std::move(settings),
           .plan = [others = std::move(others)](const CsrView& a,

@@ -221,7 +221,7 @@ Strategy segmented_sell() {
   return with_sell_settings(
       {.name = "segmented_sell",
        .summary = "a sell part for each segment of columns",
-       .suits = "x larger than a cache, columns all over it",
+       .suits = "x larger than a cache, scattered columns",
        .settings = {{"segmented_sell.cols", "1 and more", "columns of a segment, 65536 unless set"}},
        .plan =
            [](const CsrView& a, const PlanOptions& options) {

@@ -27,8 +27,8 @@ constexpr std::array<const LayoutEncoder*, 2> short_layouts{&layouts::csell, &la
 constexpr std::array<const LayoutEncoder*, 3> part_layouts{&layouts::csell, &layouts::sell, &layouts::bitflag};
 
 constexpr std::array<Setting, 2> settings{
-    Setting{"split.length", "auto, or 1 and more", "entries of the longest of the short rows; auto: what costs least"},
-    Setting{"split.short", "auto, csell or sell", "layout of the short rows; auto: what costs least"}};
+    Setting{"split.length", "auto, or 1 and more", "entries of the longest short row; auto: whatever costs least"},
+    Setting{"split.short", "auto, csell or sell", "layout of the short rows; auto: whatever costs least"}};
 
 /// Rows are alike if none is so many times as long as the average of those with entries: a lane for each then loses
 /// little.

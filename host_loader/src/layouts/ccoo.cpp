@@ -243,7 +243,11 @@ auto chunks_kernel(std::uint32_t slots, Padding padding) {
     return dispatch_constant<1U, 2U, 4U, 8U>(
         slots, [](auto k) { return &Compiled<chunks<Padding::at_end_of_row, k(), A, V>>::v3; });
 #endif
+#ifdef SPMVPACK_WITHOUT_GENERIC
+  no_set();
+#else
   return &Compiled<chunks<Padding::at_end_of_row, any, A, V>>::generic;
+#endif
 }
 
 /// Adds up the sums that chunks left for a shared row, in chunk order: a tree over each 32 chunks, the trees in

@@ -108,7 +108,7 @@ SPMVPACK_TARGET_V4 void rows_v4(Geometry geometry, const std::uint32_t* col_idx,
 
 template <class A, class V, class Geometry>
 auto kernel_of_rows() {
-#if SPMVPACK_HAS_V3
+#if SPMVPACK_HAS_V4
   if (use_v4()) return rows_v4<A, V, Geometry>;
 #endif
   return best_of<rows<A, V, Geometry>>();

@@ -133,9 +133,10 @@ SourceFacts read_shape(const NpyArray& shape, const std::string& where, int thre
     if (shape.dtype[0] == 'i' && static_cast<std::int64_t>(size) < 0)
       shape.fail(fmt::format("the size {}, expected 0 or more", number_text(shape, size)));
   if (sizes.size() == 1)
-    throw Error(errc::unsupported,
-                fmt::format("a sparse array of one dimension, of shape ({},): no matrix", number_text(shape, sizes[0])),
-                where, "make it a matrix of one row: A.reshape(1, -1), or of one column: A.reshape(-1, 1)");
+    throw Error(
+        errc::unsupported,
+        fmt::format("a sparse array of one dimension, of shape ({},), expected a matrix", number_text(shape, sizes[0])),
+        where, "make it a matrix of one row: A.reshape(1, -1), or of one column: A.reshape(-1, 1)");
   if (sizes.size() > 2)
     throw Error(errc::unsupported, fmt::format("a sparse array of {} dimensions, expected a matrix", sizes.size()),
                 where, "make it a matrix: A.reshape(A.shape[0], -1)");

@@ -35,7 +35,7 @@ TextFormat format_of(ByteStream& text) {
   if (start.empty() || start.starts_with('%')) return TextFormat::matrix_market;
   if (is_rutherford_boeing(start)) return TextFormat::rutherford_boeing;
   if (is_zip(text))
-    throw Error(errc::unsupported, "a zip archive, in an archive, that is no sparse matrix of SciPy", text.name(),
+    throw Error(errc::unsupported, "a zip archive in an archive, and not a sparse matrix of SciPy", text.name(),
                 "extract the matrix, and give that");
   const std::string line(start.substr(0, start.find('\n')));
   if (start.size() < enough) {  // if there is damage, that is a better error than the text before it

@@ -26,7 +26,7 @@ assert spmvpack("encode", "no-such-file", "-h") == spmvpack("encode", "-h")
 # What each layout suits, in the order of the report; those of papers come last.
 text = spmvpack("help", "layouts")
 assert max(map(len, text.splitlines())) <= 80, text
-ours, papers = (re.findall(r"^  (\w+) +\S", part, re.MULTILINE) for part in text.split("\nLayouts as papers have them"))
+ours, papers = (re.findall(r"^  (\w+) +\S", part, re.MULTILINE) for part in text.split("\nLayouts reproduced from papers"))
 assert papers == ["ellpack_r", "pjds", "amb", "pkt", "hyb", "segmented_sell", "nus_sell"], text
 assert ours == ["auto", *(name for name in layouts() if name not in papers)], text
 assert "help layouts" in overview

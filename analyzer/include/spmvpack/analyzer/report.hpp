@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "spmvpack/analyzer/balance.hpp"
+#include "spmvpack/analyzer/density.hpp"
 #include "spmvpack/analyzer/structure.hpp"
 #include "spmvpack/container/base/export.hpp"
 #include "spmvpack/container/base/progress.hpp"
@@ -98,6 +99,7 @@ struct Report {
   std::optional<double> data_reduction_pjds;  ///< by pjds_data_reduction()
   std::optional<TransposeCost> transpose;     ///< if ReportOptions::transpose
   std::optional<ChosenCost> not_updatable;    ///< if ReportOptions::updatable: what there is for these values alone
+  std::optional<Density> density;             ///< if ReportOptions::density; of Density::picture cells either way
 };
 
 struct ReportOptions {
@@ -113,6 +115,7 @@ struct ReportOptions {
   encoder::Aim aim = {};
   bool transpose = false;  ///< also what A^T costs
   bool updatable = false;  ///< as encoder::EncodeRequest::updatable, and what that costs
+  bool density = false;    ///< also where the entries are, for to_html()
   /// Whether strategies that `auto` never takes (not encoder::is_weighed()) are planned without a setting of theirs,
   /// too: METIS takes longer than the rest of a report, and plans of a hypersparse matrix take memory for each empty
   /// row.
@@ -136,6 +139,11 @@ enum class Detail {
 };
 /// The report as text, in lines of at most 80 columns (for sizes below 10^12 and fewer than 10^9 rows).
 SPMVPACK_EXPORT std::string to_text(const Report& report, Detail detail = Detail::summary);
+/// The report as a page of HTML in one file: no script, and nothing that it would load. With Report::density, at most 1
+/// MB.
+SPMVPACK_EXPORT std::string to_html(const Report& report);
+/// The same as an element for a page that has others, such as a notebook's.
+SPMVPACK_EXPORT std::string to_html_fragment(const Report& report);
 /// The report as JSON, as described in docs/report.schema.json; ends with a newline.
 SPMVPACK_EXPORT std::string to_json(const Report& report);
 

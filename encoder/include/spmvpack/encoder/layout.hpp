@@ -112,6 +112,7 @@ inline Counter main_choice(std::string name, std::uint64_t value) { return {std:
 struct ColumnsWork {
   std::uint64_t at_once = 1;       ///< columns at most that it takes at once, launch_rules/columns.hpp
   std::vector<Counter> each = {};  ///< what it does for each of them but the first, besides loading X and Y
+  std::vector<Counter> pass = {};  ///< what it does besides, however many they are: it waits where one column does not
 };
 
 /// A part as a layout will encode it, decided but not written: fill_section() does that.

@@ -22,11 +22,10 @@ namespace {
 constexpr std::array<Setting, 4> settings{
     Setting{"bitflag.values", "auto, raw, table, single, window or decimal",
             "where values are; auto takes the last two only with --optimize bytes"},
-    Setting{"bitflag.tile", "auto, or 1 to 32",
-            "chunks of a tile; auto avoids rows in several if there are few entries"},
+    Setting{"bitflag.tile", "auto, or 1 to 32", "chunks of a tile; with few entries, auto keeps rows in one tile"},
     Setting{"bitflag.hot", "auto, or 0 to 32768", "most used columns to hold in shared memory; auto: many, or none"},
     Setting{"bitflag.segments", "auto, or 1 and more",
-            "segments of columns, each with sums of its own; auto: if rows are long"}};
+            "segments of columns, with separate sums; auto: if rows are long"}};
 
 /// What is stored of a part, but for what its entries say.
 struct Flags {
@@ -391,7 +390,7 @@ Least least(const Survey& s) {
 }  // namespace bitflag_plans
 
 extern const LayoutEncoder bitflag{"bitflag",
-                                   "equal chunks of entries, a bit for each row's start; hot columns apart",
+                                   "equal chunks of entries, a bit where a row starts; hot columns separate",
                                    "graphs and other irregular rows of any length",
                                    bitflag_plans::settings,
                                    bitflag_plans::plan,

@@ -21,6 +21,7 @@ namespace spmvpack::encoder::layouts::csell_plans {
   unit(csell, block_chain, gpu, fixed, 2)    \
   unit(csell, blocks, all, grows, 0)         \
   unit(csell, chain, gpu, fixed, 0)          \
+  unit(csell, column_chain, gpu, fixed, 2)   \
   unit(csell, column_entries, gpu, grows, 2) \
   unit(csell, entries, host, grows, 0)       \
   unit(csell, few, all, grows, 0)            \
@@ -216,12 +217,23 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
   return work;
 }
 
+/// csell.column_chain: a lane takes the steps of its row in turn, few of them at once, however long the slice is. With
+/// more slices than a device has at once, other slices are taken meanwhile.
+constexpr std::uint64_t column_chain(const WayFacts& f) {
+  constexpr std::uint64_t few_slices = 2048, hidden = 64, group_steps = 4;
+  const std::uint64_t groups = f.pattern_groups + f.offset_groups,
+                      average = f.slices <= few_slices ? 0 : groups / f.slices, longest = group_steps * f.longest;
+  return longest - std::min(longest, group_steps * average + hidden);
+}
+
 /// PartPlan::columns. A row of X serves all rows of a block, of up to three rows in the same registers. Where values
 /// are shared, a step is half the work. docs/notebook/GPU.md, "Constants".
 inline ColumnsWork columns_of(const WayFacts& f) {
   if (has_mirrors_of(f)) return {};
   const std::uint64_t shared = f.block > 1 ? std::min<std::uint64_t>(f.block, 3) : shares_values(f) ? 2 : 1;
-  return {launch_rules::columns::most, {{Work::column_entries, div_up(f.entries, shared)}}};
+  return {launch_rules::columns::most,
+          {{Work::column_entries, div_up(f.entries, shared)}},
+          {{Work::column_chain, column_chain(f)}}};
 }
 
 }  // namespace spmvpack::encoder::layouts::csell_plans

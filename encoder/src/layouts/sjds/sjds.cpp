@@ -17,8 +17,10 @@ namespace sjds_plans {
 namespace {
 
 constexpr std::array<Setting, 2> settings{
-    Setting{"sjds.sigma", "auto, or 8 to 65536", "rows sorted together, rounded up to eights; auto: 256 to 1024"},
-    Setting{"sjds.values", "auto, raw or code", "values, or 4-bit codes of at most 16; auto: codes of 2^20 and more"}};
+    Setting{"sjds.sigma", "auto, or 8 to 65536",
+            "rows sorted together, rounded up to a multiple of 8; auto: 256 to 1024"},
+    Setting{"sjds.values", "auto, raw or code",
+            "raw, or 4-bit codes of up to 16 values; auto: codes from 2^20 entries"}};
 
 struct Choices {
   std::uint64_t pieces = 0;
@@ -267,7 +269,7 @@ Least least(const Survey& s) {
 
 extern const LayoutEncoder sjds{.name = "sjds",
                                 .summary = "sliced JDS: slices of 8 sorted rows, side by side and without padding",
-                                .suits = "CPUs, for which auto alone takes it: rows of any lengths",
+                                .suits = "rows of any lengths, on CPUs; auto takes it only for those",
                                 .settings = sjds_plans::settings,
                                 .plan = sjds_plans::plan,
                                 .fill = sjds_plans::fill,

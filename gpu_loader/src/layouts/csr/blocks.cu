@@ -170,7 +170,7 @@ template <class A, class V, class P>
 __global__ void __launch_bounds__(threads)
     ipcsr_runs_kernel(Arrays<A, P> a, const std::uint32_t* __restrict__ starts, DeviceScalar<V> alpha_in,
                       const V* __restrict__ x, DeviceScalar<V> beta_in, V* y, RowMap map, Prefetch prefetch) {
-  constexpr unsigned together = 4;
+  constexpr unsigned together = 2;
   __shared__ V of_warps[warps];
   const V alpha = alpha_in.get(), beta = beta_in.get();
   prefetch(alpha);

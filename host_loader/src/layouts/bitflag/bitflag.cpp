@@ -213,7 +213,7 @@ template <class A, class V>
 TilesKernel<A, V> tiles_kernel(Source of_part) {
   return dispatch_source(of_part, [](auto constant) -> TilesKernel<A, V> {
     constexpr Source source = exists<constant(), A> ? constant() : Source::single;
-#if SPMVPACK_HAS_V3
+#if SPMVPACK_HAS_V4
     if constexpr (source != Source::decimal)
       if (use_v4()) return bitflag_v4::tiles<A, V, source>;
 #endif

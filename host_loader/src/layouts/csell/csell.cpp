@@ -124,10 +124,10 @@ struct SliceKernel {
 
 /// `few`: there are not enough slices for all threads.
 template <class A, class V>
-SliceKernel<A, V> kernel_of(Source source_of_part, std::uint32_t block, bool few) {
+SliceKernel<A, V> kernel_of(Source source_of_part, std::uint32_t block, [[maybe_unused]] bool few) {
   return dispatch_source(source_of_part, [&](auto of_part) -> SliceKernel<A, V> {
     constexpr Source source = without_signs(of_part());
-#if SPMVPACK_HAS_V3
+#if SPMVPACK_HAS_V4
     if constexpr (source == Source::table || source == Source::step || source == Source::single)
       if (block == 1 && use_v4()) {
         constexpr std::uint32_t parts = 4;

@@ -31,6 +31,7 @@ Kernels<Rows> kernels() {
   if (has) return {runs_##name<Rows>, pieces_##name<Rows>};
   SPMVPACK_COMPILED_SETS(SPMVPACK_IF)
 #undef SPMVPACK_IF
+  no_set();
 }
 
 template <class A, class V, class Pointer>

@@ -135,7 +135,7 @@ using Kernel = void (*)(const Product<A, V>&, const Share&);
 
 template <class A, class V, Values values, bool fetched>
 Kernel<A, V> kernel_of() {
-#if SPMVPACK_HAS_V3
+#if SPMVPACK_HAS_V4
   if constexpr (std::is_same_v<V, double> && !fetched)
     if (use_gathers()) return wide::share<A, V, values, false>;
   if (use_v4()) return v4::share<A, V, values, fetched>;
@@ -144,6 +144,7 @@ Kernel<A, V> kernel_of() {
   if (has) return name::share<A, V, values, fetched>;
   SPMVPACK_COMPILED_SETS(SPMVPACK_IF)
 #undef SPMVPACK_IF
+  no_set();
 }
 
 /// Values of parts that are not fetched ahead, copied so that each slice's begin at a multiple of eight: as tails are
@@ -254,11 +255,8 @@ struct Order final : LayoutState {
 };
 
 template <class A, class V, Values values>
-void multiply(const PartView& part, const Order& order, const View<A>& v, const Operands<V>& to, int threads) {
-  CodedValues<V> coded;
-  if (values != Values::raw)
-    for (std::uint64_t i = 0; i < part.info().counts[section_values]; ++i)
-      coded.values.at(coded.count++) = V{v.values[i]};
+void multiply(const PartView& part, const Order& order, const View<A>& v, const CodedValues<V>& coded, bool fetched,
+              const Operands<V>& to, int threads) {
   Array<V> piece_sums(v.piece_count);
   const Product<A, V> p{order.aligned.view(v),
                         to,
@@ -267,7 +265,6 @@ void multiply(const PartView& part, const Order& order, const View<A>& v, const 
                         order.kinds.size() == 0 ? nullptr : order.kinds.data(),
                         order.visits.data(),
                         piece_sums.data()};
-  const bool fetched = is_fetched<A>(part) || (values == Values::raw && order.aligned.empty());
   const Kernel<A, V> kernel = fetched ? kernel_of<A, V, values, true>() : kernel_of<A, V, values, false>();
   const int team = worth_threads(part.info().nnz, threads), count = share_count(part.info().nnz, team);
   const auto shares = static_cast<std::uint64_t>(count);
@@ -302,12 +299,19 @@ template <class A, class V>
 void multiply_sjds(const PartView& part, const LayoutState* state, const Operands<V>& operands, int threads) {
   const auto& order = *static_cast<const Order*>(state);
   const View<A> v = view<A>(part);
+  const bool fetched = is_fetched<A>(part);
+  CodedValues<V> coded;
   if (v.source == Source::raw)
-    multiply<A, V, Values::raw>(part, order, v, operands, threads);
-  else if (part.info().counts[section_values] == 1)
-    multiply<A, V, Values::one>(part, order, v, operands, threads);
+    return multiply<A, V, Values::raw>(part, order, v, coded, fetched || order.aligned.empty(), operands, threads);
+  for (std::uint64_t i = 0; i < part.info().counts[section_values]; ++i)
+    coded.values.at(coded.count++) = V{v.values[i]};
+  // Whatever type they were stored in, loops read no others.
+  const View<V> without_values{v.windows,     v.slices,      v.stream, nullptr, v.codes,       v.window_count,
+                               v.slice_count, v.piece_count, v.rows,   v.cols,  v.window_rows, v.source};
+  if (coded.count == 1)
+    multiply<V, V, Values::one>(part, order, without_values, coded, fetched, operands, threads);
   else
-    multiply<A, V, Values::code>(part, order, v, operands, threads);
+    multiply<V, V, Values::code>(part, order, without_values, coded, fetched, operands, threads);
 }
 
 }  // namespace

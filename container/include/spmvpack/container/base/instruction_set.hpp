@@ -20,6 +20,12 @@
 #define SPMVPACK_HAS_V3 0
 #define SPMVPACK_TARGET_GENERIC
 #endif
+// Sanitizer builds leave out what their machine does not run (cmake/SpmvpackCompiler.cmake).
+#if SPMVPACK_HAS_V3 && !defined(SPMVPACK_WITHOUT_V4)
+#define SPMVPACK_HAS_V4 1
+#else
+#define SPMVPACK_HAS_V4 0
+#endif
 #define SPMVPACK_INLINE [[gnu::always_inline]] inline
 
 namespace spmvpack {
