@@ -170,11 +170,15 @@ double scale_of(const std::vector<const LayoutCost*>& layouts, const Report& rep
 }
 
 /// A footnote's sign, as in the text.
-std::string marks(const LayoutCost& cost) {
-  return std::string(cost.too_large ? "*" : "") + (cost.fill_reads_x ? "~" : cost.by_name_only ? "^" : "");
+std::string marks(const Report& report, const LayoutCost& cost) {
+  return std::string(cost.too_large ? "*" : "") +
+         (cost.fill_reads_x   ? "~"
+          : cost.by_name_only ? "^"
+                              : "") +
+         (may_refuse_zeros(report, cost) ? "=" : "");
 }
 
-std::string footnotes(const std::vector<const LayoutCost*>& layouts) {
+std::string footnotes(const Report& report, const std::vector<const LayoutCost*>& layouts) {
   const auto any = [&](bool LayoutCost::*member) {
     return std::any_of(layouts.begin(), layouts.end(), [&](const LayoutCost* c) { return c->*member; });
   };
@@ -185,13 +189,15 @@ std::string footnotes(const std::vector<const LayoutCost*>& layouts) {
   if (any(&LayoutCost::fill_reads_x))
     text += "<br>~ multiplies its padding, too, and is taken only if asked for (--layout)";
   if (any(&LayoutCost::by_name_only)) text += "<br>^ taken only if asked for (--layout)";
+  if (std::any_of(layouts.begin(), layouts.end(), [&](const LayoutCost* c) { return may_refuse_zeros(report, *c); }))
+    text += "<br>= refuses an update that makes a value +0, or a +0 another value; taken only if asked for (--layout)";
   return text;
 }
 
 std::string html_line(const Report& report, const LayoutCost& cost, const std::string& cells) {
   const bool best = &cost == &report.layouts[report.recommended];
   return fmt::format("<tr{}><th scope='row'>{}{}</th>{}</tr>\n", best ? " class='best'" : "", html(cost.name),
-                     marks(cost), cells);
+                     marks(report, cost), cells);
 }
 
 std::string html_table(std::string_view title, std::string_view what, const std::string& caption,
@@ -214,7 +220,8 @@ std::string bytes_table(const Report& report, std::vector<const LayoutCost*> lay
     lines += html_line(report, *cost,
                        fmt::format("<td>{}</td><td>{}</td>{}", grouped(cost->device_bytes),
                                    html(percent_text(cost->bytes_of_csr)), html_bar(bytes(*cost), scale)));
-  return html_table("Bytes", "bytes", "Of the matrix; all are read by each multiply." + footnotes(layouts), lines);
+  return html_table("Bytes", "bytes", "Of the matrix; all are read by each multiply." + footnotes(report, layouts),
+                    lines);
 }
 
 /// Nine of ten predictions near the best are off by at most so much, for kinds of matrices to which no price was fitted

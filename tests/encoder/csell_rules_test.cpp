@@ -42,8 +42,8 @@ TEST_CASE("mirrors are looked for where most blocks have one, and named by steps
   CHECK_FALSE(slots_by_steps(max_slots + 1, 0, 10));
 }
 
-/// A way without mirrors, of 10,000 slices of 32 rows of 8 entries that are patterns.
-WayFacts patterns(std::uint32_t block) {
+/// A form without mirrors, of 10,000 slices of 32 rows of 8 entries that are patterns.
+FormFacts patterns(std::uint32_t block) {
   return {.source = Source::raw,
           .block = block,
           .rows = 320'000 * block,
@@ -53,17 +53,17 @@ WayFacts patterns(std::uint32_t block) {
           .longest = 2,
           .device_bytes = 2'560'000 * 8 * block * block + 200'000};
 }
-WayFacts mirrored(const WayFacts& without, std::uint64_t mirrors, std::uint64_t column_bytes) {
+FormFacts mirrored(const FormFacts& without, std::uint64_t mirrors, std::uint64_t column_bytes) {
   return with_mirrors({without, Source::mirror, column_bytes}, mirrors);
 }
-std::uint64_t count_of(const WayFacts& f, std::string_view unit_name) {
+std::uint64_t count_of(const FormFacts& f, std::string_view unit_name) {
   for (const Counter& c : work_of(f, device))
     if (c.name == unit_name) return c.value;
   return 0;
 }
 
 TEST_CASE("tables that blocks stage in turn, and steps that some lanes lack") {
-  WayFacts f = patterns(1);
+  FormFacts f = patterns(1);
   f.source = Source::table;
   f.tiles = 294;
   f.tile_slices = 128;
@@ -96,7 +96,7 @@ TEST_CASE("tables that blocks stage in turn, and steps that some lanes lack") {
 }
 
 TEST_CASE("long slices side by side are work of one multiprocessor beyond three times its share") {
-  WayFacts f = patterns(1);
+  FormFacts f = patterns(1);
   std::swap(f.pattern_groups, f.offset_groups);  // 64 of 32 slices
   f.heaviest_offsets = 3 * 64;
   CHECK(count_of(f, "csell.heavy_slots") == 0);
@@ -112,7 +112,7 @@ TEST_CASE("long slices side by side are work of one multiprocessor beyond three 
 }
 
 TEST_CASE("a device has its warps twice where all slices are patterns with one table") {
-  WayFacts f = patterns(1);  // 10,000 slices; an H200 has 132 multiprocessors of 32 warps or of 64
+  FormFacts f = patterns(1);  // 10,000 slices; an H200 has 132 multiprocessors of 32 warps or of 64
   CHECK(count_of(f, "csell.turns") == 2);
   f.source = Source::table;
   f.tiles = 1;
@@ -129,7 +129,7 @@ TEST_CASE("a device has its warps twice where all slices are patterns with one t
 }
 
 TEST_CASE("windows of x are loaded in rounds, instead of all that programs have without them") {
-  WayFacts f = patterns(1);
+  FormFacts f = patterns(1);
   f.source = Source::single;
   f.slices = 4224;
   f.uneven_steps = 2;
@@ -156,13 +156,13 @@ TEST_CASE("windows of x are loaded in rounds, instead of all that programs have 
 }
 
 TEST_CASE("of few slices, one table and several sums are work, and multiprocessors without a slice are idle") {
-  WayFacts f{.source = Source::table,
-             .rows = 4096,
-             .entries = 20'000,
-             .slices = 128,
-             .pattern_groups = 256,
-             .longest = 2,
-             .tiles = 1};
+  FormFacts f{.source = Source::table,
+              .rows = 4096,
+              .entries = 20'000,
+              .slices = 128,
+              .pattern_groups = 256,
+              .longest = 2,
+              .tiles = 1};
   CHECK(count_of(f, "csell.window_rounds") == 0);
   CHECK(count_of(f, "csell.tables") == 1);
   CHECK(count_of(f, "csell.few_teams") == 0);
@@ -180,7 +180,7 @@ TEST_CASE("of few slices, one table and several sums are work, and multiprocesso
 }
 
 TEST_CASE("4,224 warps are on 132 multiprocessors at once, each with a slice of 32 rows") {
-  WayFacts f = patterns(1);
+  FormFacts f = patterns(1);
   f.slices = 4224;
   CHECK(count_of(f, "csell.turns") == 0);
   f.slices = 4225;
@@ -193,13 +193,13 @@ TEST_CASE("ids beyond 4 GiB of a slice are where the format says") {
   CHECK(ids_begin((std::uint32_t{1} << 24U) + 1, 2) == (std::uint64_t{1} << 32U) + 256);
 }
 
-TEST_CASE("the work of a way follows from its counts") {
-  const WayFacts raw = patterns(1);
+TEST_CASE("the work of a form follows from its counts") {
+  const FormFacts raw = patterns(1);
   CHECK(count_of(raw, "csell.patterns") == 20'000 * 128);
   CHECK(count_of(raw, "csell.raw_entries") == raw.entries);
   CHECK(count_of(raw, "csell.mirrors") == 0);
   CHECK(count_of(raw, "csell.teams") == 0);
-  WayFacts half = mirrored(raw, 1'280'000, 200'000);
+  FormFacts half = mirrored(raw, 1'280'000, 200'000);
   CHECK(half.device_bytes == 200'000 + 1'280'000 * 8);
   CHECK(count_of(half, "csell.mirrors") == 20'000 * 128);
   CHECK(count_of(half, "csell.patterns") == 20'000 * 128);
@@ -209,7 +209,7 @@ TEST_CASE("the work of a way follows from its counts") {
   CHECK(count_of(half, "x.sectors") == 1'280'000);
   CHECK(count_of(mirrored(patterns(3), 1'280'000, 200'000), "csell.mirror_blocks") == 20'000 * 128 * 9);
   // Few slices have a kernel of their own, unless they have mirrors; how few depends on the device.
-  WayFacts small = patterns(1);
+  FormFacts small = patterns(1);
   small.slices = 1000;
   CHECK(count_of(small, "csell.few") == 20'000 * 128);
   CHECK(count_of(mirrored(small, 10, 0), "csell.few") == 0);
@@ -231,7 +231,7 @@ TEST_CASE("the work of a way follows from its counts") {
   small = patterns(1);
   small.slices = 1000;
   // A warp waits for the values of blocks batch by batch: of 3 x 3 one step each, of few slices two.
-  WayFacts blocks = patterns(3);
+  FormFacts blocks = patterns(3);
   blocks.longest = 10;
   CHECK(count_of(blocks, "csell.block_chain") == 10 * 4);
   blocks.slices = 1000;
@@ -243,7 +243,7 @@ TEST_CASE("the work of a way follows from its counts") {
   CHECK(count_of(blocks, "csell.step_chain") == 10 * 2);
   blocks.source = Source::single;
   CHECK(count_of(blocks, "csell.step_chain") == 10 * 2);
-  WayFacts scattered = small;
+  FormFacts scattered = small;
   scattered.longest = 10;
   CHECK(count_of(scattered, "csell.few_groups") == 0);
   scattered.offset_groups = scattered.pattern_groups;
@@ -255,11 +255,11 @@ TEST_CASE("the work of a way follows from its counts") {
 }
 
 TEST_CASE("of several columns a further one is less work where values or rows of X are shared, and mirrors take one") {
-  const auto entries = [](const WayFacts& f) {
+  const auto entries = [](const FormFacts& f) {
     const ColumnsWork columns = columns_of(f);
     return columns.at_once == 1 ? 0 : columns.each.at(0).value;
   };
-  WayFacts f = patterns(1);
+  FormFacts f = patterns(1);
   CHECK(entries(f) == f.entries);
   f.source = Source::table;
   CHECK(entries(f) == f.entries);
@@ -276,7 +276,7 @@ TEST_CASE("of raw values and mirrors the aim's profile takes what it predicts fa
   const auto takes_mirrors = [](std::uint32_t block, std::uint64_t value_size, const char* target) {
     Aim aim;
     set_target(aim, target);
-    WayFacts raw = patterns(block);
+    FormFacts raw = patterns(block);
     raw.slices *= 10;
     raw.rows *= 10;
     raw.entries *= 10;
@@ -298,16 +298,16 @@ TEST_CASE("of raw values and mirrors the aim's profile takes what it predicts fa
   CHECK_FALSE(takes_mirrors(3, 8, "host"));
 }
 
-CsellFacts planned(const std::vector<WayFacts>& ways) {
+CsellFacts planned(const std::vector<FormFacts>& forms) {
   CsellFacts facts{.part = {2'560'000, 9999, 1}, .csr_bytes = 2'560'000 * 12};
-  for (const WayFacts& way : ways) facts.add(way);
+  for (const FormFacts& form : forms) facts.add(form);
   return facts;
 }
 
-TEST_CASE("of the ways that are planned the best is taken, and of equals the first source") {
+TEST_CASE("of the forms that are planned the best is taken, and of equals the first source") {
   const Aim bytes{Objective::bytes};
-  const WayFacts raw = patterns(1);
-  WayFacts table = raw, step = raw, large = raw;
+  const FormFacts raw = patterns(1);
+  FormFacts table = raw, step = raw, large = raw;
   table.source = Source::table;
   step.source = Source::step;
   large.source = Source::skew;
@@ -320,19 +320,19 @@ TEST_CASE("of the ways that are planned the best is taken, and of equals the fir
   CHECK(would_take(planned({large}), raw, bytes));
   CHECK_FALSE(would_take(planned({raw}), large, bytes));
   CHECK_FALSE(would_take(planned({table}), raw, bytes));
-  // Sums are those that are asked for, or what the way's slices take.
+  // Sums are those that are asked for, or what the form's slices take.
   CsellFacts facts = planned({raw});
   CHECK(decide(facts, {})->sums == 1);
   facts.sums = 4;
   CHECK(decide(facts, {})->sums == 4);
   facts.sums.reset();
-  facts.ways.at(0)->slices = 100;
-  CHECK(facts.ways.at(0)->source == Source::raw);
+  facts.forms.at(0)->slices = 100;
+  CHECK(facts.forms.at(0)->source == Source::raw);
   CHECK(decide(facts, {})->sums == 4);
 }
 
 TEST_CASE("mirrors are sampled and looked for while they may be best") {
-  const WayFacts raw = patterns(1);
+  const FormFacts raw = patterns(1);
   const Aim bytes{Objective::bytes}, host{Objective::time, Target::host};
   const MirrorFacts f{raw, Source::mirror, 200'000};
   CHECK(f.blocks() == 2'560'000);
@@ -340,7 +340,7 @@ TEST_CASE("mirrors are sampled and looked for while they may be best") {
   const CsellFacts facts = planned({raw});
   CHECK(worth_a_sample(facts, f, bytes));
   CHECK_FALSE(worth_a_sample(facts, f, host));
-  WayFacts small = raw;
+  FormFacts small = raw;
   small.device_bytes = 200'000 + 1'280'000 * 8;  // those of half as many values
   CHECK_FALSE(worth_a_sample(planned({small}), f, bytes));
   ++small.device_bytes;
@@ -359,7 +359,7 @@ TEST_CASE("mirrors are sampled and looked for while they may be best") {
 }
 
 TEST_CASE("windows are for values that slices share, on a GPU, if there are enough slices") {
-  WayFacts f = patterns(1);
+  FormFacts f = patterns(1);
   f.source = Source::single;
   CHECK(may_have_windows(f, Target::gpu, device));
   CHECK_FALSE(may_have_windows(f, Target::host, device));
@@ -463,12 +463,12 @@ TEST_CASE("warps share slices that are few and long, or full of mirrors") {
   CHECK(sums_of({10000, 20000, 90'000'000}, device) == 1);
   CHECK(sums_of({10000, 40000, 200'000'000}, device) == 4);
   // Only mirrors are looked for in slices that are in flight.
-  WayFacts way = patterns(1);
-  way.pattern_groups = 4 * way.slices;
-  way.device_bytes = 200'000'000;
-  CHECK(sums_of(way, device) == 1);
-  way.source = Source::skew;
-  CHECK(sums_of(way, device) == 4);
+  FormFacts form = patterns(1);
+  form.pattern_groups = 4 * form.slices;
+  form.device_bytes = 200'000'000;
+  CHECK(sums_of(form, device) == 1);
+  form.source = Source::skew;
+  CHECK(sums_of(form, device) == 4);
 }
 
 }  // namespace

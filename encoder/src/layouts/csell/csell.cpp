@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "layouts/csell/csell_work.hpp"
+#include "layouts/csell/forms.hpp"
 #include "layouts/csell/slice.hpp"
-#include "layouts/csell/ways.hpp"
 #include "layouts/csell/writer.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/encoder/survey.hpp"
@@ -18,12 +18,12 @@ namespace spmvpack::encoder::layouts {
 namespace csell_plans {
 namespace {
 
-Slices chosen_slices(ChosenWay chosen, const ValueTable& values) {
-  Slices out{.source = chosen.way.facts.source,
+Slices chosen_slices(ChosenForm chosen, const ValueTable& values) {
+  Slices out{.source = chosen.form.facts.source,
              .columns = std::move(chosen.columns),
-             .tables = std::move(chosen.way.tables),
+             .tables = std::move(chosen.form.tables),
              .tiles = {},
-             .mirrors = std::move(chosen.way.mirrors),
+             .mirrors = std::move(chosen.form.mirrors),
              .single = {}};
   if (out.source == Source::single) out.single = {values.most_frequent()[0].bits};
   if (!out.mirrors) return out;
@@ -38,8 +38,8 @@ class CsellPlanner {
  public:
   CsellPlanner(const PartMatrix& part, const PlanOptions& options) : a_(part.a), device_(device_of(options)) {
     const auto values = values_of(part.a, part.values, options);
-    ChosenWay chosen = choose_way(a_, *values, options);
-    facts_ = chosen.way.facts;
+    ChosenForm chosen = choose_form(a_, *values, options);
+    facts_ = chosen.form.facts;
     considered_ = std::move(chosen.considered);
     out_ = chosen_slices(std::move(chosen), *values);
     place();
@@ -100,7 +100,7 @@ class CsellPlanner {
   CsrView a_;
   const Device& device_;
   Slices out_;
-  WayFacts facts_;  ///< of what is chosen
+  FormFacts facts_;  ///< of what is chosen
   std::uint64_t stream_units_ = 0, value_count_ = 0;
   std::vector<Counter> considered_;
 };

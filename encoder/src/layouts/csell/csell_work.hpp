@@ -61,12 +61,12 @@ SPMVPACK_DEFINE_UNITS(SPMVPACK_CSELL_UNITS)
 
 /// What is read a second time for mirrors, in sectors of 32 bytes: values side by side where references are those of
 /// steps, and else each in a sector of its own.
-constexpr std::uint64_t mirror_sectors(const WayFacts& f) {
+constexpr std::uint64_t mirror_sectors(const FormFacts& f) {
   return (f.mirrors - f.mirrors_by_steps + div_up(f.mirrors_by_steps * f.value_size, unit)) * f.block * f.block;
 }
 
 /// How often all warps of a device have a slice, and more slices are left.
-constexpr std::uint64_t turns(const WayFacts& f, const Device& device) {
+constexpr std::uint64_t turns(const FormFacts& f, const Device& device) {
   const std::uint64_t at_once =
       launch_rules::csell::warps(f.source == Source::table && f.tiles <= 1, f.offset_groups == 0) *
       device.multiprocessors;
@@ -79,7 +79,7 @@ constexpr std::uint64_t least_chain(std::uint64_t groups) {
 }
 /// Loads that wait for one another in the longest slice, beyond those of other turns: while a warp has that slice,
 /// others have several, of average length.
-constexpr std::uint64_t chain_beyond(std::uint64_t turns, const WayFacts& f) {
+constexpr std::uint64_t chain_beyond(std::uint64_t turns, const FormFacts& f) {
   const std::uint64_t longest = chain_of(f.longest, f.sums), warps = f.slices * f.sums;
   if (turns == 0) return longest;
   const std::uint64_t loads = 2 * (f.pattern_groups + f.offset_groups);
@@ -90,18 +90,18 @@ constexpr std::uint64_t chain_beyond(std::uint64_t turns, const WayFacts& f) {
 /// Of few slices: rounds of loads in the longest slice, four groups each; and those that are waited for. Where values
 /// are stored one by one, so many bytes of other slices arrive during a round, and all take at least as long as the
 /// memory needs for them.
-constexpr std::uint64_t few_rounds(const WayFacts& f) {
+constexpr std::uint64_t few_rounds(const FormFacts& f) {
   return div_up(f.longest, f.sums * launch_rules::csell::groups_of_few);
 }
 inline constexpr std::uint64_t bytes_of_round = 10'000'000;
-constexpr std::uint64_t waited_rounds(const WayFacts& f) {
+constexpr std::uint64_t waited_rounds(const FormFacts& f) {
   const std::uint64_t rounds = few_rounds(f);
   if (f.source != Source::raw || rounds == 0) return rounds;
   return rounds - std::min(rounds - 1, f.device_bytes / bytes_of_round);
 }
 
 /// csell.chain: with so few slices that they have a kernel of their own or not, and so many other turns.
-constexpr std::uint64_t chain(const WayFacts& f, bool few, std::uint64_t turns) {
+constexpr std::uint64_t chain(const FormFacts& f, bool few, std::uint64_t turns) {
   // If all slices are patterns, with their values or one value, these are few and come from caches: as if four groups
   // were loaded together. docs/notebook/GPU.md, "Constants".
   const bool shared = turns == 0 && f.block == 1 && f.offset_groups == 0 && shares_values(f);
@@ -114,7 +114,7 @@ constexpr std::uint64_t chain(const WayFacts& f, bool few, std::uint64_t turns) 
 /// How often a warp waits for values of blocks in the longest slice, where those of a group's steps are loaded in
 /// several batches, or for their elements of x alone. csell.block_chain: values that are stored one by one.
 /// csell.step_chain: in patterns, or one for all.
-constexpr std::uint64_t block_chain(const WayFacts& f, bool few) {
+constexpr std::uint64_t block_chain(const FormFacts& f, bool few) {
   if (f.block == 1 || f.source == Source::table) return 0;
   const int steps = has_mirrors_of(f) ? launch_rules::csell::steps_of_mirrors(f.block)
                                       : launch_rules::csell::steps_of_blocks(f.block, few);
@@ -122,7 +122,7 @@ constexpr std::uint64_t block_chain(const WayFacts& f, bool few) {
 }
 /// csell.few_groups: groups with offsets, which name scattered elements of x, that a warp has in the longest slice
 /// after the first.
-constexpr std::uint64_t few_groups(const WayFacts& f) {
+constexpr std::uint64_t few_groups(const FormFacts& f) {
   const std::uint64_t groups = f.pattern_groups + f.offset_groups;
   if (f.offset_groups == 0) return 0;
   const std::uint64_t of_warp = div_up(f.longest * f.offset_groups / groups, f.sums);
@@ -131,7 +131,7 @@ constexpr std::uint64_t few_groups(const WayFacts& f) {
 
 /// Of few slices with several sums: the groups that multiprocessors could take while the one with the most slices has
 /// those. Warps that share a slice are in one block.
-constexpr std::uint64_t idle_groups(const WayFacts& f, const Device& device) {
+constexpr std::uint64_t idle_groups(const FormFacts& f, const Device& device) {
   if (f.sums == 1 || f.slices == 0) return 0;
   const std::uint64_t idle = div_up(f.slices, device.multiprocessors) * device.multiprocessors - f.slices;
   return (f.pattern_groups + f.offset_groups) * idle / f.slices;
@@ -140,19 +140,19 @@ constexpr std::uint64_t idle_groups(const WayFacts& f, const Device& device) {
 /// Groups with offsets that one multiprocessor has beyond three times its share, because long slices are neighbours: it
 /// gathers from as many places as it has lanes, while others have nothing left. Up to twice its share is hidden by the
 /// turns of others. docs/notebook/GPU.md, "Constants".
-constexpr std::uint64_t heavy_groups(const WayFacts& f) {
+constexpr std::uint64_t heavy_groups(const FormFacts& f) {
   const std::uint64_t at_once = std::min<std::uint64_t>(neighbouring_slices, f.slices),
                       share = f.slices == 0 ? 0 : div_up(f.offset_groups * at_once, f.slices);
   return f.heaviest_offsets - std::min(f.heaviest_offsets, 3 * share);
 }
 
 /// Whether blocks have the tables in shared memory.
-constexpr bool are_staged(const WayFacts& f) {
+constexpr bool are_staged(const FormFacts& f) {
   return launch_rules::csell::staged_bytes(f.largest_table, f.value_size) != 0;
 }
 /// How blocks take the slices of several tables, but for the sums of teams, which take shared memory, too, and for
 /// blocks of entries that have a kernel with more registers.
-constexpr launch_rules::csell::TilePieces pieces_of(const WayFacts& f, const Device& device) {
+constexpr launch_rules::csell::TilePieces pieces_of(const FormFacts& f, const Device& device) {
   using namespace launch_rules::csell;
   constexpr std::uint64_t most_of_block = 227U << 10U;  // of an H100 or H200
   const unsigned threads = f.offset_groups == 0 && f.block == 1 ? 2048 : 1024;
@@ -163,7 +163,7 @@ constexpr launch_rules::csell::TilePieces pieces_of(const WayFacts& f, const Dev
 
 /// PartPlan::work. Slots are those of blocks, or else of the kernels that a GPU has for few slices, for patterns alone
 /// and for any columns.
-inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
+inline std::vector<Counter> work_of(const FormFacts& f, const Device& device) {
   const std::uint64_t groups = f.pattern_groups + f.offset_groups, in_block = std::uint64_t{f.block} * f.block;
   const std::uint64_t slots = group_steps * lanes * in_block;
   // Where a GPU's warps are all busy at once, each loads four groups together.
@@ -219,7 +219,7 @@ inline std::vector<Counter> work_of(const WayFacts& f, const Device& device) {
 
 /// csell.column_chain: a lane takes the steps of its row in turn, few of them at once, however long the slice is. With
 /// more slices than a device has at once, other slices are taken meanwhile.
-constexpr std::uint64_t column_chain(const WayFacts& f) {
+constexpr std::uint64_t column_chain(const FormFacts& f) {
   constexpr std::uint64_t few_slices = 2048, hidden = 64, group_steps = 4;
   const std::uint64_t groups = f.pattern_groups + f.offset_groups,
                       average = f.slices <= few_slices ? 0 : groups / f.slices, longest = group_steps * f.longest;
@@ -228,7 +228,7 @@ constexpr std::uint64_t column_chain(const WayFacts& f) {
 
 /// PartPlan::columns. A row of X serves all rows of a block, of up to three rows in the same registers. Where values
 /// are shared, a step is half the work. docs/notebook/GPU.md, "Constants".
-inline ColumnsWork columns_of(const WayFacts& f) {
+inline ColumnsWork columns_of(const FormFacts& f) {
   if (has_mirrors_of(f)) return {};
   const std::uint64_t shared = f.block > 1 ? std::min<std::uint64_t>(f.block, 3) : shares_values(f) ? 2 : 1;
   return {launch_rules::columns::most,

@@ -11,14 +11,14 @@ std::optional<CsellDecision> decide(const CsellFacts& facts, const Aim& aim) {
   std::optional<CsellDecision> best;
   Rank least;
   for (const Source source : sources) {
-    const auto& planned = facts.ways.at(static_cast<std::size_t>(source));
+    const auto& planned = facts.forms.at(static_cast<std::size_t>(source));
     if (!planned) continue;
-    WayFacts way = *planned;
-    way.sums = facts.sums.value_or(sums_of(way, device));
+    FormFacts form = *planned;
+    form.sums = facts.sums.value_or(sums_of(form, device));
     const Rank rank =
-        rank_of(for_columns({way.device_bytes, work_of(way, device)}, columns_of(way), aim), facts.csr_bytes, aim);
+        rank_of(for_columns({form.device_bytes, work_of(form, device)}, columns_of(form), aim), facts.csr_bytes, aim);
     if (best && !(rank < least)) continue;
-    best = CsellDecision{source, way.sums};
+    best = CsellDecision{source, form.sums};
     least = rank;
   }
   return best;

@@ -109,8 +109,8 @@ constexpr std::uint64_t sums_of(const SumFacts& f, const Device& device) {
 
 /// What a multiprocessor of a GPU has at once.
 inline constexpr std::uint64_t neighbouring_slices = 32;
-/// A way to store a part.
-struct WayFacts {
+/// A form to store a part.
+struct FormFacts {
   Source source = Source::raw;
   std::uint32_t block = 1;
   std::uint64_t rows = 0, entries = 0, value_size = 8;
@@ -125,16 +125,16 @@ struct WayFacts {
   std::uint64_t pairs = 1;    ///< of slices that a program is for
   std::uint64_t device_bytes = 0;
 };
-constexpr bool has_mirrors_of(const WayFacts& f) { return f.source == Source::mirror || f.source == Source::skew; }
+constexpr bool has_mirrors_of(const FormFacts& f) { return f.source == Source::mirror || f.source == Source::skew; }
 /// Whether slices share their values, which then come from caches: values stand in patterns, or are one.
-constexpr bool shares_values(const WayFacts& f) { return f.source == Source::step || f.source == Source::single; }
-constexpr std::uint64_t sums_of(const WayFacts& f, const Device& device) {
+constexpr bool shares_values(const FormFacts& f) { return f.source == Source::step || f.source == Source::single; }
+constexpr std::uint64_t sums_of(const FormFacts& f, const Device& device) {
   return sums_of({f.slices, f.pattern_groups + f.offset_groups, has_mirrors_of(f) ? f.device_bytes : 0, f.block},
                  device);
 }
 
-/// Whether a way may have windows of x: for how many pairs of slices a program has them is then counted.
-constexpr bool may_have_windows(const WayFacts& f, Target target, const Device& device) {
+/// Whether a form may have windows of x: for how many pairs of slices a program has them is then counted.
+constexpr bool may_have_windows(const FormFacts& f, Target target, const Device& device) {
   return target == Target::gpu && shares_values(f) && f.block == 1 && f.offset_groups == 0 &&
          launch_rules::csell::worth_windows(f.slices, device.multiprocessors);
 }
@@ -146,9 +146,9 @@ struct CsellFacts {
   std::optional<Source> source = {};       ///< what is asked for
   std::optional<std::uint64_t> sums = {};  ///< likewise
   /// By Source: those that have been planned.
-  std::array<std::optional<WayFacts>, sources.size()> ways = {};
+  std::array<std::optional<FormFacts>, sources.size()> forms = {};
 
-  constexpr void add(const WayFacts& way) { ways.at(static_cast<std::size_t>(way.source)) = way; }
+  constexpr void add(const FormFacts& form) { forms.at(static_cast<std::size_t>(form.source)) = form; }
 };
 struct CsellDecision {
   Source source = Source::raw;
@@ -156,34 +156,34 @@ struct CsellDecision {
 };
 static_assert(std::is_trivially_copyable_v<CsellFacts> && std::is_trivially_copyable_v<CsellDecision>);
 
-/// The way that is best for the aim; of equals the first of `sources`. None if no way has been planned.
+/// The form that is best for the aim; of equals the first of `sources`. None if no form has been planned.
 SPMVPACK_EXPORT std::optional<CsellDecision> decide(const CsellFacts& facts, const Aim& aim);
 
-/// Whether a way with these facts would be taken instead of those that have been planned.
-inline bool would_take(CsellFacts facts, const WayFacts& way, const Aim& aim) {
-  facts.add(way);
-  return decide(facts, aim)->source == way.source;
+/// Whether a form with these facts would be taken instead of those that have been planned.
+inline bool would_take(CsellFacts facts, const FormFacts& form, const Aim& aim) {
+  facts.add(form);
+  return decide(facts, aim)->source == form.source;
 }
 
 /// A part before mirrors are looked for.
 struct MirrorFacts {
-  WayFacts without;
+  FormFacts without;
   Source source = Source::mirror;
   std::uint64_t column_bytes = 0;
 
   [[nodiscard]] constexpr std::uint64_t blocks() const { return without.entries / without.block / without.block; }
 };
-/// The least that a way takes if so many blocks have a mirror: of two opposite entries one is stored, with the columns
-/// of both, which is known already of a way without them.
-constexpr WayFacts with_mirrors(const MirrorFacts& f, std::uint64_t mirrors) {
+/// The least that a form takes if so many blocks have a mirror: of two opposite entries one is stored, with the columns
+/// of both, which is known already of a form without them.
+constexpr FormFacts with_mirrors(const MirrorFacts& f, std::uint64_t mirrors) {
   const std::uint64_t in_block = std::uint64_t{f.without.block} * f.without.block;
-  WayFacts way = f.without;
-  way.source = f.source;
-  way.tiles = 0;
-  way.mirrors = mirrors;
-  way.mirrors_by_steps = way.pattern_groups != 0 ? mirrors : 0;
-  way.device_bytes = f.column_bytes + (way.entries - mirrors * in_block) * way.value_size;
-  return way;
+  FormFacts form = f.without;
+  form.source = f.source;
+  form.tiles = 0;
+  form.mirrors = mirrors;
+  form.mirrors_by_steps = form.pattern_groups != 0 ? mirrors : 0;
+  form.device_bytes = f.column_bytes + (form.entries - mirrors * in_block) * form.value_size;
+  return form;
 }
 /// Whether mirrors may be best if half of all blocks have one: only then a sample is worth its time. With two columns,
 /// one by one, they already take longer than they save. docs/notebook/GPU.md, "Constants".

@@ -1,5 +1,5 @@
 #pragma once
-// Which of csell's ways to store values and columns a part takes: all that its settings and rules allow are planned,
+// Which of csell's forms to store values and columns a part takes: all that its settings and rules allow are planned,
 // and the best for the aim is kept.
 
 #include <array>
@@ -21,20 +21,20 @@ inline constexpr std::array<Setting, 3> settings{
             "where values are; auto takes what is predicted fastest, or smallest"},
     Setting{"csell.sums", "auto, 1, 2 or 4", "sums of a row, each by a warp; auto takes several if rows are few"}};
 
-/// A way, planned.
-struct Way {
-  WayFacts facts;
+/// A form, planned.
+struct Form {
+  FormFacts facts;
   Tables tables;                   ///< of Source::table
   std::optional<Mirrors> mirrors;  ///< of Source::mirror and skew
 };
 
-struct ChosenWay {
-  Way way;
+struct ChosenForm {
+  Form form;
   ColumnsPlan columns;
-  std::vector<Counter> considered;  ///< the device bytes of every way that was planned
+  std::vector<Counter> considered;  ///< the device bytes of every form that was planned
 };
 
 /// Error(errc::usage) for a setting that is none; errc::unsupported if the matrix is not as the settings want it.
-ChosenWay choose_way(const CsrView& a, const ValueTable& values, const PlanOptions& options);
+ChosenForm choose_form(const CsrView& a, const ValueTable& values, const PlanOptions& options);
 
 }  // namespace spmvpack::encoder::layouts::csell_plans

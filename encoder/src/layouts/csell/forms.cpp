@@ -1,4 +1,4 @@
-#include "layouts/csell/ways.hpp"
+#include "layouts/csell/forms.hpp"
 
 #include <fmt/format.h>
 
@@ -63,9 +63,9 @@ std::uint64_t raw_bytes(const BlockRows& rows, std::uint32_t block, std::size_t 
   return sum;
 }
 
-class WayPlanner {
+class FormPlanner {
  public:
-  WayPlanner(const CsrView& a, const ValueTable& values, const PlanOptions& options)
+  FormPlanner(const CsrView& a, const ValueTable& values, const PlanOptions& options)
       : a_(a),
         values_(values),
         options_(options),
@@ -77,8 +77,8 @@ class WayPlanner {
                .sums = sums_setting(options)} {}
 
   /// Of the plans only the best so far is kept.
-  ChosenWay choose() {
-    ChosenWay best;
+  ChosenForm choose() {
+    ChosenForm best;
     std::optional<CsellDecision> decision;
     std::optional<ColumnsPlan> plain, in_steps;
     for (const Source source : sources) {
@@ -86,31 +86,31 @@ class WayPlanner {
       std::optional<ColumnsPlan>& columns = source == Source::step ? in_steps : plain;
       if (!columns) columns = plan_columns(rows_, source == Source::step, options_.threads);
       if (!columns) continue;
-      std::optional<Way> way = plan(source, *columns);
-      if (!way) continue;
+      std::optional<Form> form = plan(source, *columns);
+      if (!form) continue;
       best.considered.emplace_back(fmt::format("{}.device_bytes", source_names.at(static_cast<std::size_t>(source))),
-                                   way->facts.device_bytes);
-      facts_.add(way->facts);
+                                   form->facts.device_bytes);
+      facts_.add(form->facts);
       decision = decide(facts_, options_.aim);
-      if (decision->source == source) best.way = std::move(*way);
+      if (decision->source == source) best.form = std::move(*form);
     }
     if (!decision) refuse_values(*facts_.source, rows_.block());
-    best.way.facts.sums = decision->sums;
+    best.form.facts.sums = decision->sums;
     best.columns = std::move(decision->source == Source::step ? *in_steps : *plain);
     return best;
   }
 
  private:
-  /// None if the values are not like that, or other ways are better in any case.
-  [[nodiscard]] std::optional<Way> plan(Source source, const ColumnsPlan& columns) const {
+  /// None if the values are not like that, or other forms are better in any case.
+  [[nodiscard]] std::optional<Form> plan(Source source, const ColumnsPlan& columns) const {
     const std::size_t size = size_of(a_.value_type());
     switch (source) {
       case Source::step:
-        return Way{facts_of(source, columns, columns.bytes()), {}, {}};
+        return Form{facts_of(source, columns, columns.bytes()), {}, {}};
       case Source::single:
-        return Way{facts_of(source, columns, columns.bytes() + size), {}, {}};
+        return Form{facts_of(source, columns, columns.bytes() + size), {}, {}};
       case Source::raw:
-        return Way{facts_of(source, columns, columns.bytes() + raw_bytes(rows_, rows_.block(), size)), {}, {}};
+        return Form{facts_of(source, columns, columns.bytes() + raw_bytes(rows_, rows_.block(), size)), {}, {}};
       case Source::table:
         return with_tables(columns);
       default:
@@ -119,17 +119,17 @@ class WayPlanner {
     }
   }
 
-  [[nodiscard]] std::optional<Way> with_tables(const ColumnsPlan& columns) const {
+  [[nodiscard]] std::optional<Form> with_tables(const ColumnsPlan& columns) const {
     const TableLimits limits = table_limits(facts_, options_.aim.optimize, device_);
     auto tables = plan_tables(rows_, values_, columns.groups, limits, options_.threads);
     if (!tables) return {};
     const std::uint64_t bytes = tables->bytes(columns.groups, size_of(a_.value_type()));
-    Way way{facts_of(Source::table, columns, columns.bytes() + bytes), std::move(*tables), {}};
-    way.facts.tiles = way.tables.values.size();
-    way.facts.tile_slices = way.tables.slices;
-    for (const auto& values : way.tables.values)
-      way.facts.largest_table = std::max<std::uint64_t>(way.facts.largest_table, values.size());
-    return way;
+    Form form{facts_of(Source::table, columns, columns.bytes() + bytes), std::move(*tables), {}};
+    form.facts.tiles = form.tables.values.size();
+    form.facts.tile_slices = form.tables.slices;
+    for (const auto& values : form.tables.values)
+      form.facts.largest_table = std::max<std::uint64_t>(form.facts.largest_table, values.size());
+    return form;
   }
 
   [[nodiscard]] bool may_have_mirrors(Source source, const ColumnsPlan& columns) const {
@@ -138,31 +138,31 @@ class WayPlanner {
            worth_mirrors(facts_, f, sample_mirrors(rows_, source), options_.aim);
   }
 
-  [[nodiscard]] std::optional<Way> mirrored(Source source, const ColumnsPlan& columns) const {
+  [[nodiscard]] std::optional<Form> mirrored(Source source, const ColumnsPlan& columns) const {
     auto mirrors = plan_mirrors(rows_, source, columns.slices, columns.groups, columns.patterns, options_.threads);
     if (!mirrors) return {};
     const std::uint64_t bytes = mirrors->bytes(columns.groups, rows_.block(), size_of(a_.value_type()));
-    WayFacts facts = facts_of(source, columns, bytes);
+    FormFacts facts = facts_of(source, columns, bytes);
     facts.mirrors = mirrors->mirrored;
     facts.mirrors_by_steps = mirrors->by_steps;
-    return Way{facts, {}, std::move(mirrors)};
+    return Form{facts, {}, std::move(mirrors)};
   }
 
-  /// Of these columns, in a way that takes so many bytes.
-  [[nodiscard]] WayFacts facts_of(Source source, const ColumnsPlan& columns, std::uint64_t bytes) const {
+  /// Of these columns, in a form that takes so many bytes.
+  [[nodiscard]] FormFacts facts_of(Source source, const ColumnsPlan& columns, std::uint64_t bytes) const {
     const ColumnsPlan::GroupSums groups = columns.group_sums();
-    WayFacts f{.source = source,
-               .block = columns.block,
-               .rows = a_.rows(),
-               .entries = a_.nnz(),
-               .value_size = size_of(a_.value_type()),
-               .slices = columns.slices.size(),
-               .pattern_groups = groups.of[0],
-               .offset_groups = groups.of[1] + groups.of[2] + groups.of[3],
-               .longest = groups.longest,
-               .heaviest_offsets = groups.heaviest_offsets,
-               .uneven_steps = columns.uneven_steps,
-               .device_bytes = bytes};
+    FormFacts f{.source = source,
+                .block = columns.block,
+                .rows = a_.rows(),
+                .entries = a_.nnz(),
+                .value_size = size_of(a_.value_type()),
+                .slices = columns.slices.size(),
+                .pattern_groups = groups.of[0],
+                .offset_groups = groups.of[1] + groups.of[2] + groups.of[3],
+                .longest = groups.longest,
+                .heaviest_offsets = groups.heaviest_offsets,
+                .uneven_steps = columns.uneven_steps,
+                .device_bytes = bytes};
     if (may_have_windows(f, options_.aim.target, device_))
       for (const std::uint32_t pairs : launch_rules::csell::pairs_by_preference) {
         f.pairs = pairs;
@@ -182,8 +182,8 @@ class WayPlanner {
 
 }  // namespace
 
-ChosenWay choose_way(const CsrView& a, const ValueTable& values, const PlanOptions& options) {
-  return WayPlanner(a, values, options).choose();
+ChosenForm choose_form(const CsrView& a, const ValueTable& values, const PlanOptions& options) {
+  return FormPlanner(a, values, options).choose();
 }
 
 }  // namespace spmvpack::encoder::layouts::csell_plans
