@@ -53,7 +53,7 @@ constexpr NamedChoice choices[]{
     {"band --rows 20000 --below 20 --above 20", "host", "sjds", "csr", "csr.entries"},
     {"arrow --rows 50000", "gpu", "bitflag", "csr", "csr.multiplies"},
     {"arrow --rows 50000", "host", "sjds", "csr", "csr.entries"},
-    {"full --rows 600 --cols 600", "gpu", "bitflag", "csr", "csr.multiplies"},
+    {"full --rows 600 --cols 600", "gpu", "csr", "bitflag", "bitflag.multiplies"},
     {"full --rows 600 --cols 600", "host", "sjds", "csell", "csell.raw_entries"},
     {"full --rows 1000000 --cols 1", "host", "csr", "sjds", "sjds.slices"},
     {"blocks --rows 64000 --block 16 --coefficients constant", "host", "sjds", "csell", "csell.rows"},

@@ -66,14 +66,8 @@ bool has_runs(const CsrView& a, std::uint64_t longest) {
   }
   return true;
 }
-/// An entry whose column is not read, in entries: by the bytes that are.
-std::uint64_t entries_of_runs(const CsrView& a) {
-  const std::uint64_t value = size_of(a.value_type());
-  return a.nnz() * value / (value + sizeof(std::uint32_t));
-}
-
-/// Of the kernel that is a GPU's default. runs: has_runs(). Kernels that read less of them have the chains and blocks
-/// that they have otherwise; those of `ipcsr` are like those of single rows.
+/// Of the kernel that is a GPU's default. runs: has_runs(), of which `ipcsr` has a kernel that is
+/// like that of single rows.
 std::vector<Counter> work(const CsrView& a, std::uint64_t longest, bool runs, const Device& device) {
   std::vector<Counter> work{{Work::multiplies, 1}, {Work::entries, a.nnz()}, {Work::rows, a.rows()}};
   if (a.nnz() == 0) return work;
@@ -88,14 +82,14 @@ std::vector<Counter> work(const CsrView& a, std::uint64_t longest, bool runs, co
       work.emplace_back(Work::carry_rounds, div_up(div_up(longest, rules::chunk_entries), rules::chunks_at_once));
       break;
     case rules::vector:
-      work.emplace_back(Work::vector_entries, runs ? entries_of_runs(a) : a.nnz());
+      work.emplace_back(Work::vector_entries, a.nnz());
       work.emplace_back(Work::vector_chain, rules::vector_turns(a.rows(), longest, a.nnz()));
       work.emplace_back(Work::vector_waves, waves(a.rows() * rules::lanes_per_row(a.rows(), a.nnz()), device));
       break;
     case rules::ipcsr: {
       if (runs) {
         work.emplace_back(Work::row_multiplies, 1);
-        work.emplace_back(Work::row_entries, entries_of_runs(a));
+        work.emplace_back(Work::row_entries, a.nnz());
         break;
       }
       const Turns most = longest_turns(a);

@@ -22,8 +22,8 @@ DeviceBytes bytes_of(std::span<const T> array) {
 
 /// Arrays of which each block of a grid fetches its share. A thread waits for memory two or three times in turn: for
 /// where its entries are, for these, and for the elements of x that they name; with all on their way from the start, it
-/// waits for the memory once and for the cache after that. docs/notebook/GPU.md, "What is fetched ahead". On devices that
-/// have no instruction for more than a line (before Hopper), nothing is fetched.
+/// waits for the memory once and for the cache after that. docs/notebook/GPU.md, "What is fetched ahead". On devices
+/// that have no instruction for more than a line (before Hopper), nothing is fetched.
 class Prefetch {
  public:
   /// For a grid of so many blocks, of a multiply of the part. `first`, `second`: what it reads of the matrix besides
