@@ -163,13 +163,13 @@ class SPMVPACK_EXPORT DeviceMatrix {
 
   /// Gives all entries new values, of A and of A^T, if the container has that: facts().nnz of them in device memory, in
   /// the order of A's CSR (rows, then columns), as `spmvpack decode` and SciPy's sorted CSR have them. V is the type of
-  /// the matrix's values, or double for an f32 matrix: rounded to nearest,
-  /// beyond its range to infinity (a HostMatrix refuses that). On `stream`: multiplies that the caller does
-  /// not order before or after it read old values or new ones. No allocation, no synchronisation; can be captured into
-  /// a CUDA graph. All or nothing: where the bits of a value say whether there is an entry (dia, and amb with blocks),
-  /// +0 cannot become another value or another value +0, and the whole update is refused on the device.
-  /// require_updated() then says so, and the matrix is as it was. Errors, before anything is launched: errc::usage (a
-  /// wrong number of values, or the matrix was not loaded as updatable). errc::no_device if a launch fails.
+  /// the matrix's values, or double for an f32 matrix: rounded to nearest, beyond its range to infinity (a HostMatrix
+  /// refuses that). On `stream`: multiplies that the caller does not order before or after it read old values or new
+  /// ones. No allocation, no synchronisation; can be captured into a CUDA graph. All or nothing: where the bits of a
+  /// value say whether there is an entry (dia, and amb with blocks), +0 cannot become another value or another value
+  /// +0, and the whole update is refused on the device. require_updated() then says so, and the matrix is as it was.
+  /// Errors, before anything is launched: errc::usage (a wrong number of values, or the matrix was not loaded as
+  /// updatable). errc::no_device if a launch fails.
   template <class V>
   void update_values(std::span<const V> values, Stream stream) const;
   /// Waits for the stream. Error(errc::unsupported) if an update was refused since the last call.
