@@ -8,6 +8,7 @@ benchmarks/fit_times.py --left-out does, and compares what becomes of what was l
 """
 
 import collections
+import os
 import pathlib
 import re
 import sys
@@ -15,6 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # of small systems, for which threads wait for one another
 try:
     import fit_times
     import scipy.optimize  # noqa: F401
