@@ -281,7 +281,7 @@ TEST_CASE("damaged zip archives are refused, and those that cannot be read") {
   const TemporaryDirectory directory;
   const std::string path = directory.file("A.tar");
   write_file(path, tar({{"A.mtx", zip({{"A.mtx", matrix}})}}));
-  CHECK_THROWS_WITH(read_matrix(path), Catch::Contains("A.tar(A.mtx): a zip archive, in an archive"));
+  CHECK_THROWS_WITH(read_matrix(path), Catch::Contains("A.tar(A.mtx): a zip archive in an archive"));
 }
 
 TEST_CASE("an archive is decompressed once at a time") {
