@@ -236,6 +236,7 @@ DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const
       loaded.push_back(container.load_part(
           i, {.threads = options.threads, .verify_checksums = false, .check_structure = !options.check_structure}));
     std::vector<const PartView*> host;
+    host.reserve(loaded.size());
     for (const LoadedPart& part : loaded) host.push_back(&part.view());
     prepare_updates(*impl, host, placement.bytes, stream, options, container.name());
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <type_traits>
@@ -63,11 +64,10 @@ template <class T>
 bool is_held_by_bits(const PartView& part, const ValueSource& source, std::uint64_t nnz, int threads) {
   const auto& values = *find_layout(part.info().layout).values;
   if (values.first_refused == nullptr) return false;
-  for (const T all : {T{0}, T{1}}) {
+  return std::ranges::any_of(std::array{T{0}, T{1}}, [&](T all) {
     const Array<T> of_all(nnz, all);
-    if (values.first_refused(part, source, of_all.data(), threads) != ~std::uint64_t{0}) return true;
-  }
-  return false;
+    return values.first_refused(part, source, of_all.data(), threads) != ~std::uint64_t{0};
+  });
 }
 
 }  // namespace
