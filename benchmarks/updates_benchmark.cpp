@@ -55,6 +55,7 @@ nlohmann::json measure(const std::string& name, int runs) {
   const auto median = [&](const std::function<void()>& work) {
     timer.run(work, true);
     std::vector<double> times;
+    times.reserve(static_cast<std::size_t>(runs));
     for (int i = 0; i < runs; ++i) times.push_back(timer.run(work, true));
     return summarise(times).median * 1e6;
   };
