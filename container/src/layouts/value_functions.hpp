@@ -15,10 +15,8 @@ namespace spmvpack::layouts {
 struct ValueFunctions {
   /// As count_entries(): fills `row_ptr` and returns EntryOrder::before.
   CountedVector<std::uint32_t> (*count)(const PartView& part, std::span<std::uint64_t> row_ptr, int threads);
-  /// `own` if every entry's is; else what others are.
-  ValuesAre (*are)(const PartView& part, int threads);
-  /// Of such a part: the lowest place in `values`, an array of the part's type, of one that an entry cannot take
-  /// (write_value()); ~0 if there is none. Null if entries take all values.
+  /// Of a part whose entries have their own: the lowest place in `values`, an array of the part's type, of one that an
+  /// entry cannot take (write_value()); ~0 if there is none. Null if entries take all values.
   std::uint64_t (*first_refused)(const PartView& part, const ValueSource& source, const void* values, int threads);
   /// Writes their values, none of which is refused, to the entries of such a part.
   void (*write)(const PartView& part, const SectionBytes<std::byte>& bytes, const ValueSource& source,
@@ -31,23 +29,6 @@ template <template <class> class Entries>
 CountedVector<std::uint32_t> count(const PartView& part, std::span<std::uint64_t> row_ptr, int threads) {
   return dispatch(part.info().value_type,
                   [&]<class T>(T) { return count_entries(Entries<T>::of(part), row_ptr, part.info().nnz, threads); });
-}
-
-template <template <class> class Entries>
-ValuesAre are(const PartView& part, int threads) {
-  std::atomic<ValuesAre> found{ValuesAre::own};
-  dispatch(part.info().value_type, [&]<class T>(T) {
-    const auto entries = Entries<T>::of(part);
-    each_unit(entries, part.info().nnz, threads, [&](std::uint64_t unit) {
-      if (found.load(std::memory_order_relaxed) != ValuesAre::own) return;
-      entries.each(unit, 0, 1, [&](std::uint32_t /*row*/, std::uint64_t /*run*/) {
-        return [&](std::uint32_t /*index*/, std::uint32_t /*column*/, const ValueSlot& slot) {
-          if (slot.are != ValuesAre::own) found.store(slot.are, std::memory_order_relaxed);
-        };
-      });
-    });
-  });
-  return found;
 }
 
 /// Calls f(slot, place of its value) for all entries.
@@ -99,11 +80,10 @@ void write(const PartView& part, const SectionBytes<std::byte>& bytes, const Val
 }  // namespace detail
 
 template <template <class> class Entries>
-inline constexpr ValueFunctions value_functions{detail::count<Entries>, detail::are<Entries>, nullptr,
-                                                detail::write<Entries>};
+inline constexpr ValueFunctions value_functions{detail::count<Entries>, nullptr, detail::write<Entries>};
 /// Of a layout whose slots may hold entries by their bits.
 template <template <class> class Entries>
-inline constexpr ValueFunctions value_functions_by_bits{detail::count<Entries>, detail::are<Entries>,
-                                                        detail::first_refused<Entries>, detail::write<Entries>};
+inline constexpr ValueFunctions value_functions_by_bits{detail::count<Entries>, detail::first_refused<Entries>,
+                                                        detail::write<Entries>};
 
 }  // namespace spmvpack::layouts

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstring>
 #include <type_traits>
@@ -59,17 +58,6 @@ Array<Index> places_of(const Array<Number>& numbers, int threads) {
   return value;
 }
 
-/// Whether a value could be refused, looking at those that are there.
-template <class T>
-bool is_held_by_bits(const PartView& part, const ValueSource& source, std::uint64_t nnz, int threads) {
-  const auto& values = *find_layout(part.info().layout).values;
-  if (values.first_refused == nullptr) return false;
-  return std::ranges::any_of(std::array{T{0}, T{1}}, [&](T all) {
-    const Array<T> of_all(nnz, all);
-    return values.first_refused(part, source, of_all.data(), threads) != ~std::uint64_t{0};
-  });
-}
-
 }  // namespace
 
 ValueSlots value_slots(const PartView& part, const ValueSource& source, std::uint64_t nnz, int threads) {
@@ -80,7 +68,7 @@ ValueSlots value_slots(const PartView& part, const ValueSource& source, std::uin
   ValueSlots slots;
   dispatch(part.info().value_type, [&]<class T>(T) {
     using Number = bits_of<T>;
-    slots.held_by_bits = is_held_by_bits<T>(part, source, nnz, threads);
+    slots.held_by_bits = part.info().nnz != 0 && part_values(part.info()).hold_by_bits;
     NumberedSections<T> sections(part, source, nnz, threads);
     std::uint64_t entries = 0;
     for (std::size_t s = 0; s < max_layout_sections; ++s) {

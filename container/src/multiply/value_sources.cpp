@@ -21,10 +21,10 @@ using layouts::ValuesAre;
 
 constexpr std::uint64_t entries_per_task = std::uint64_t{1} << 18, rows_of_source_task = 4096;
 
-void require_own_values(const PartView& part, int threads) {
+void require_own_values(const PartView& part) {
   const Layout& layout = find_layout(part.info().layout);
-  const ValuesAre are = layout.values->are(part, threads);
-  if (are == ValuesAre::own) return;
+  const ValuesAre are = part_values(part.info()).are;
+  if (are == ValuesAre::own || part.info().nnz == 0) return;
   std::string source;
   for (std::size_t i = 0; i < layout.parameters.size() && !layout.source_names.empty(); ++i)
     if (layout.parameters[i] == "source")
@@ -193,7 +193,7 @@ MatrixFacts without_values(const MatrixFacts& facts) noexcept {
 }
 
 std::vector<ValueSource> value_sources(const MatrixFacts& facts, std::span<const PartView* const> parts, int threads) {
-  for (const PartView* const part : parts) require_own_values(*part, threads);
+  for (const PartView* const part : parts) require_own_values(*part);
   const auto* const middle = std::find_if(parts.data(), parts.data() + parts.size(), [](const PartView* part) {
     return part->info().role == format::Role::transpose;
   });
