@@ -128,6 +128,18 @@ void require_options(std::span<const std::size_t> layouts, const DeviceLoadOptio
     if (!kernel.is_default()) require_kernel(layouts, kernel);
 }
 
+/// Memory for what a load builds beside sections of so many bytes, counted, and held to the limit. The options and the
+/// name outlive it.
+std::function<std::shared_ptr<void>(std::uint64_t)> prepared_memory(DeviceMatrix::Impl& impl, std::uint64_t bytes,
+                                                                    const DeviceLoadOptions& options,
+                                                                    const std::string& name) {
+  return [&impl, bytes, &options, &name](std::uint64_t more) {
+    impl.prepared_bytes += more;
+    require_limit(bytes + impl.prepared_bytes, options, name);
+    return allocate(options.allocator, more);
+  };
+}
+
 /// Builds what the parts' kernels need, once the parts are checked. `bytes` are those of the sections.
 void prepare(DeviceMatrix::Impl& impl, std::uint64_t bytes, Stream stream, const DeviceLoadOptions& options,
              const std::string& name) {
@@ -136,11 +148,7 @@ void prepare(DeviceMatrix::Impl& impl, std::uint64_t bytes, Stream stream, const
   impl.cache_share = options.cache_share;
   context.stream = stream;
   context.scratch = scratch_of(options);
-  context.allocate = [&](std::uint64_t more) {
-    impl.prepared_bytes += more;
-    require_limit(bytes + impl.prepared_bytes, options, name);
-    return allocate(options.allocator, more);
-  };
+  context.allocate = prepared_memory(impl, bytes, options, name);
   for (DevicePart& part : impl.parts) {
     context.kernels = wanted_kernels(part, options);
     const std::uint64_t taken = bytes + impl.prepared_bytes;
@@ -155,14 +163,10 @@ void prepare(DeviceMatrix::Impl& impl, std::uint64_t bytes, Stream stream, const
 /// Builds what update_values() needs. host: the parts' bytes.
 void prepare_updates(DeviceMatrix::Impl& impl, std::span<const PartView* const> host, std::uint64_t bytes,
                      Stream stream, const DeviceLoadOptions& options, const std::string& name) {
-  const auto allocate_more = [&](std::uint64_t more) {
-    impl.prepared_bytes += more;
-    require_limit(bytes + impl.prepared_bytes, options, name);
-    return allocate(options.allocator, more);
-  };
   std::vector<const PartView*> device;
   for (const DevicePart& part : impl.parts) device.push_back(&part.view);
-  impl.updates = make_updates(impl.facts, host, device, allocate_more, stream, options.threads);
+  impl.updates =
+      make_updates(impl.facts, host, device, prepared_memory(impl, bytes, options, name), stream, options.threads);
   impl.facts = without_values(impl.facts);
   impl.allocated_bytes = bytes + impl.prepared_bytes;
 }

@@ -68,7 +68,7 @@ bool has_runs(const CsrView& a, std::uint64_t longest) {
 }
 /// Of the kernel that is a GPU's default. runs: has_runs(), of which `ipcsr` has a kernel that is
 /// like that of single rows.
-std::vector<Counter> work(const CsrView& a, std::uint64_t longest, bool runs, const Device& device) {
+std::vector<Counter> work(const CsrView& a, std::uint64_t longest, const Turns& most, bool runs, const Device& device) {
   std::vector<Counter> work{{Work::multiplies, 1}, {Work::entries, a.nnz()}, {Work::rows, a.rows()}};
   if (a.nnz() == 0) return work;
   switch (rules::default_kernel(a.rows(), longest, a.nnz())) {
@@ -92,7 +92,6 @@ std::vector<Counter> work(const CsrView& a, std::uint64_t longest, bool runs, co
         work.emplace_back(Work::row_entries, a.nnz());
         break;
       }
-      const Turns most = longest_turns(a);
       work.emplace_back(most.single_rows ? Work::row_multiplies : Work::block_multiplies, 1);
       work.emplace_back(most.single_rows ? Work::row_entries : Work::block_entries, a.nnz());
       work.emplace_back(Work::serial, most.sums);
@@ -106,15 +105,13 @@ std::vector<Counter> work(const CsrView& a, std::uint64_t longest, bool runs, co
   return work;
 }
 
-ColumnsWork columns(const CsrView& a, std::uint64_t longest) {
-  const rules::Kernel kernel = rules::default_kernel(a.rows(), longest, a.nnz());
+ColumnsWork columns(const CsrView& a, rules::Kernel kernel, const Turns& most) {
   const std::uint64_t at_once = launch_rules::columns::of_csr(kernel);
   if (at_once == 1) return {};
   ColumnsWork columns{at_once, {{Work::column_entries, a.nnz()}}};
   // Of `ipcsr`, entries that a thread loads in turn, where with one column it has products in shared memory.
   constexpr std::uint64_t hidden = 64;
-  if (const std::uint64_t sums = kernel == rules::ipcsr ? longest_turns(a).sums : 0; sums > hidden)
-    columns.pass = {{Work::column_chain, sums - hidden}};
+  if (most.sums > hidden) columns.pass = {{Work::column_chain, most.sums - hidden}};
   return columns;
 }
 
@@ -138,9 +135,10 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   const std::uint64_t longest = plan.info.params[param_longest_row];
   const rules::Kernel kernel = rules::default_kernel(a.rows(), longest, a.nnz());
   const bool runs = (kernel == rules::ipcsr || kernel == rules::vector) && has_runs(a, longest);
-  plan.work = work(a, longest, runs, device_of(options));
+  const Turns most = kernel == rules::ipcsr ? longest_turns(a) : Turns{};
+  plan.work = work(a, longest, most, runs, device_of(options));
   if (runs) plan.unread_bytes = a.nnz() * sizeof(std::uint32_t);
-  plan.columns = columns(a, longest);
+  plan.columns = columns(a, kernel, most);
   // Blocks and chunks of so many entries, wherever rows end, have as much of x at a time as chunks of other layouts.
   plan.in_chunks = std::any_of(plan.work.begin(), plan.work.end(), [](const Counter& c) {
     return c.name == name_of(Work::block_multiplies) || c.name == name_of(Work::merge_multiplies);
