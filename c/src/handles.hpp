@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "spmvpack/container/matrix/assembly.hpp"
+#include "spmvpack/gpu_loader/device_assembly.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 #include "spmvpack/spmvpack.h"
@@ -20,6 +21,10 @@ struct spmvpack_host_matrix {
 
 struct spmvpack_matrix {
   spmvpack::gpu_loader::DeviceMatrix matrix;
+};
+
+struct spmvpack_device_assembly {
+  spmvpack::gpu_loader::DeviceAssembly map;
 };
 
 struct spmvpack_assembly {

@@ -15,6 +15,7 @@ using spmvpack::InsertMode;
 using spmvpack::LoadOptions;
 using spmvpack::MemorySink;
 using spmvpack::WriteOptions;
+using spmvpack::gpu_loader::DeviceAssembly;
 using spmvpack::gpu_loader::Stream;
 
 namespace spmvpack::c {
@@ -29,6 +30,19 @@ void with_values(spmvpack_type type, const void* values, std::uint64_t count, F&
 
 spmvpack_container* new_container(MemorySink& sink) {
   return new spmvpack_container{Container::open(memory_source(sink.take()), "memory")};
+}
+
+/// map.sum() of what C has. where: threads or a stream.
+template <class Map, class Where>
+void sum(const Map& map, std::uint64_t nnz, std::uint64_t list_size, spmvpack_type value_type, const void* list,
+         spmvpack_insert_mode mode, void* values, Where where) {
+  require(mode == SPMVPACK_INSERT || mode == SPMVPACK_ADD, "no such mode");
+  if (nnz != 0) require_pointer(values, "values");
+  dispatch(type_of(value_type), [&]<class T>(T) {
+    map.sum(std::span(static_cast<const T*>(list), list == nullptr ? 0 : list_size),
+            std::span(static_cast<T*>(values), nnz), mode == SPMVPACK_ADD ? InsertMode::add : InsertMode::insert,
+            where);
+  });
 }
 
 }  // namespace
@@ -132,15 +146,8 @@ spmvpack_status spmvpack_assembly_sum(const spmvpack_assembly* assembly, spmvpac
                                       spmvpack_insert_mode mode, void* values, int threads) {
   return guarded([&] {
     require_pointer(assembly, "assembly");
-    require(mode == SPMVPACK_INSERT || mode == SPMVPACK_ADD, "no such mode");
     spmvpack::require_threads(threads);
-    const AssemblyMap& map = assembly->map;
-    if (map.nnz() != 0) require_pointer(values, "values");
-    dispatch(type_of(value_type), [&]<class T>(T) {
-      map.sum(std::span(static_cast<const T*>(list), list == nullptr ? 0 : map.list_size),
-              std::span(static_cast<T*>(values), map.nnz()),
-              mode == SPMVPACK_ADD ? InsertMode::add : InsertMode::insert, threads);
-    });
+    sum(assembly->map, assembly->map.nnz(), assembly->map.list_size, value_type, list, mode, values, threads);
   });
 }
 
@@ -157,6 +164,27 @@ spmvpack_status spmvpack_require_updated(const spmvpack_matrix* matrix, void* st
   return guarded([&] {
     require_pointer(matrix, "matrix");
     matrix->matrix.require_updated(static_cast<Stream>(stream));
+  });
+}
+
+spmvpack_status spmvpack_assembly_to_device(const spmvpack_assembly* assembly, void* stream,
+                                            spmvpack_device_assembly** on_device) {
+  return guarded([&] {
+    require_pointer(assembly, "assembly");
+    require_pointer(on_device, "on_device");
+    *on_device = nullptr;
+    *on_device = new spmvpack_device_assembly{DeviceAssembly::of(assembly->map, static_cast<Stream>(stream))};
+  });
+}
+
+void spmvpack_device_assembly_free(spmvpack_device_assembly* assembly) { delete assembly; }
+
+spmvpack_status spmvpack_device_assembly_sum(const spmvpack_device_assembly* assembly, spmvpack_type value_type,
+                                             const void* list, spmvpack_insert_mode mode, void* values, void* stream) {
+  return guarded([&] {
+    require_pointer(assembly, "assembly");
+    sum(assembly->map, assembly->map.nnz(), assembly->map.list_size(), value_type, list, mode, values,
+        static_cast<Stream>(stream));
   });
 }
 

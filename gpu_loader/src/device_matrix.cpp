@@ -331,7 +331,8 @@ void DeviceMatrix::multiply(Scalar<real_of<V>> alpha, std::type_identity_t<Dense
 template <class V>
 void DeviceMatrix::update_values(std::span<const V> values, Stream stream) const {
   if (!impl_->updates)
-    throw Error(errc::usage, "the matrix was not loaded to be updated", {}, "set DeviceLoadOptions::updatable");
+    throw Error(errc::usage, "the matrix was not loaded to be updated", {},
+                "set DeviceLoadOptions::updatable (updatable=True)");
   const ValueType stored = impl_->facts.value_type;
   if (values.size() != impl_->facts.nnz)
     throw Error(errc::usage, fmt::format("{} values for {} entries", values.size(), impl_->facts.nnz), {},

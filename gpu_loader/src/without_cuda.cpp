@@ -1,8 +1,9 @@
-// The GPU entry points of a build without CUDA, with the same link interface. No DeviceMatrix can exist, so load() and
-// of_sections() are the only ones of its functions that are ever called.
+// The GPU entry points of a build without CUDA, with the same link interface. No DeviceMatrix can exist, so load(),
+// of_sections() and DeviceAssembly::of() are the only ones of its functions that are ever called.
 
 #include "instances.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
+#include "spmvpack/gpu_loader/device_assembly.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 #include "spmvpack/gpu_loader/timing.hpp"
 
@@ -75,6 +76,16 @@ void DeviceMatrix::multiply_host_vectors(T, std::type_identity_t<DenseView<const
 }
 
 SPMVPACK_VALUE_TYPES(SPMVPACK_DEVICE_MATRIX_OF)
+
+DeviceAssembly DeviceAssembly::of(const AssemblyMap&, Stream, const DeviceAllocator&) { refuse(); }
+template <class T>
+void DeviceAssembly::sum(std::span<const T>, std::span<T>, InsertMode, Stream) const {
+  refuse();
+}
+#define SPMVPACK_INSTANTIATE_SUM(T) \
+  template void DeviceAssembly::sum(std::span<const T>, std::span<T>, InsertMode, Stream) const;
+SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE_SUM)
+#undef SPMVPACK_INSTANTIATE_SUM
 
 struct DeviceTimer::Impl {};
 DeviceTimer::DeviceTimer() { refuse(); }

@@ -48,7 +48,7 @@ def load(source: Any, device: Literal["cpu"] | None = None, *, threads: int = 0,
          check_contents: bool = False, updatable: bool = False) -> Matrix: ...
 @overload
 def load(source: Any, device: Any, *, threads: int = 0, memory_limit: int = 0,
-         check_contents: bool = False, cache_share: float | None = None) -> DeviceMatrix: ...
+         check_contents: bool = False, cache_share: float | None = None, updatable: bool = False) -> DeviceMatrix: ...
 def load(source: Any, device: Any = None, *, threads: int = 0, memory_limit: int = 0, check_contents: bool = False,
          cache_share: float | None = None, updatable: bool = False) -> Matrix | DeviceMatrix:
     """Loads a container, whose checksums and structure are checked.
@@ -62,12 +62,12 @@ def load(source: Any, device: Any = None, *, threads: int = 0, memory_limit: int
         check_contents: also unpack the matrix in host memory, and check that it has the container's digest, field and
             symmetry, and that A^T, if it is stored, is its transpose. Without it, A^T may be any matrix of its size.
         cache_share: on a GPU, as Matrix.to() has it.
-        updatable: in host memory, for M.update_values() and M.update(). The matrix then has its transpose only if A^T
-            is stored.
+        updatable: for M.update_values(), and on the host M.update(). The matrix then has its transpose only if A^T is
+            stored.
 
     Raises:
-        ValueError: a cache_share without a GPU, or not from 0 to 1; updatable with one; a string that names no device; a negative number of
-            threads or bytes.
+        ValueError: a cache_share without a GPU, or not from 0 to 1; a string that names no device; a negative number
+            of threads or bytes.
         TypeError: an argument of another type.
         Error: "io"; "bad_input" (no container); "corrupt"; "unsupported" (another version; updatable, and values that
             entries share); "too_large" (beyond a limit of the format); "out_of_memory"; "no_device".
@@ -80,14 +80,12 @@ def load(source: Any, device: Any = None, *, threads: int = 0, memory_limit: int
         device, cache_share = device_index(device), checked_share(cache_share)
     check_contents = _arguments.flag("check_contents", check_contents)
     updatable = _arguments.flag("updatable", updatable)
-    if updatable and not on_host:
-        raise ValueError("updatable is of matrices in host memory: leave it out, or the device")
     container = open_container(source, memory_limit)
     if check_contents:
         container.check_contents(threads, memory_limit)
     if on_host:
         return Matrix(container, threads, memory_limit, updatable=updatable)
-    return DeviceMatrix(container, device, threads, cache_share)
+    return DeviceMatrix(container, device, threads, cache_share, updatable)
 
 
 def __getattr__(name: str) -> Any:

@@ -196,17 +196,27 @@ class _Workspaces(threading.local):
 class DeviceMatrix(Products):
     """A matrix in the memory of a GPU, byte for byte as in its container. Made by Matrix.to() and load(device=...).
 
-    Immutable. Threads and streams may use it at the same time: each thread has a workspace of its own for every stream
-    that it multiplies on.
+    Threads and streams may use it at the same time: each thread has a workspace of its own for every stream that it
+    multiplies on. update_values() alone changes it.
+
+    Attributes:
+        device: its number.
+        updatable: whether it takes new values: load(..., updatable=True), or to() of such a matrix. What it says of its
+            values then holds for any: symmetry and bitwise_symmetry are "general", and digest is empty.
     """
 
     _scipy = "tocsr() of the matrix on the host"
 
     def __init__(self, container: _native.Container, device: Any, threads: int = 0,
-                 cache_share: float | None = None) -> None:
+                 cache_share: float | None = None, updatable: bool = False) -> None:
         super().__init__(container.info())
         self.device = device_index(device)
-        self._matrix = _native.DeviceMatrix.load(container, self.device, threads, checked_share(cache_share))
+        self._matrix = _native.DeviceMatrix.load(container, self.device, threads, checked_share(cache_share), updatable)
+        self.updatable = updatable
+        if updatable:
+            self.symmetry = self.bitwise_symmetry = "general"
+            self.digest = ""
+            self.has_transpose = self._matrix.has_transpose()
         self._workspaces = _Workspaces()
 
     @property
@@ -340,6 +350,44 @@ class DeviceMatrix(Products):
                 del made[next(iter(made))]  # waits for the device
             multiplier = made[dtype, stream, transpose, columns] = self._matrix.multiplier(dtype, transpose, columns)
         return multiplier
+
+    def update_values(self, values: Any, stream: Any = None) -> None:
+        """Gives the matrix new values in its old pattern, on a stream, without allocations and synchronisation; can be
+        captured into a CUDA graph. A^T follows.
+
+        Args:
+            values: one for each entry, stored zeros included, in the order of tocsr().data of the matrix on the host:
+                rows, then columns. Of shape (nnz,), contiguous, in the memory of the matrix's device: a CuPy array, a
+                CUDA tensor or anything with DLPack; of the matrix's type, or float64 for a float32 matrix, which are
+                rounded, beyond float32 to infinity.
+            stream: as multiply() has it; None is the current stream of the library of values. Multiplies on other
+                streams must be ordered before or after it by the caller.
+
+        Where a layout's bits say which entries there are ("dia", or "amb" with blocks), nothing but +0 may take the
+        place of +0. The device then refuses the whole update: require_updated() says so, and the matrix is as it was.
+
+        Raises:
+            ValueError: another shape, stride or device.
+            TypeError: another type of elements, or no array on a GPU.
+            Error: "usage" if the matrix is not updatable; "no_device" if the launch fails.
+        """
+        if not hasattr(values, "__dlpack__") or isinstance(values, np.ndarray):
+            raise TypeError(f"values is of type {type(values).__qualname__}, not an array in device memory: copy it "
+                            "there, as with cupy.asarray()")
+        library = _libraries[type(values)]
+        if not library.on_device(values):
+            raise ValueError(f"values is on the host, the matrix on cuda:{self.device}")
+        refuse_altered("values", values)
+        on = library.current_stream(self.device) if stream is None else stream_of(stream)
+        if root_module(values) == "torch":
+            values = values.detach()
+        self._matrix.update_values(values.__dlpack__(stream=on), on)
+        if hasattr(stream, "cuda_stream") and root_module(values) == "torch":
+            values.record_stream(stream)
+
+    def require_updated(self, stream: Any = 0) -> None:
+        """Waits for a stream. Error("unsupported") if the device has refused an update since the last call."""
+        self._matrix.require_updated(stream_of(stream))
 
     def linear_operator(self, transpose: DeviceMatrix | None = None) -> Any:
         """A cupyx.scipy.sparse.linalg.LinearOperator, for cg(), gmres(), eigsh() and so on.

@@ -253,7 +253,7 @@ class Matrix(Products):
         return self._container.to_bytes()
 
     def to(self, device: Any = "cuda", *, cache_share: float | None = None) -> DeviceMatrix:
-        """A copy in the memory of a GPU.
+        """A copy in the memory of a GPU, which takes new values if this one does.
 
         Args:
             device: "cuda", "cuda:1", a number, or a device object of CuPy or PyTorch.
@@ -265,7 +265,7 @@ class Matrix(Products):
             ValueError: no such share.
             Error: "no_device" without a GPU or a driver; "unsupported" in a build without CUDA; "out_of_memory".
         """
-        return DeviceMatrix(self._container, device, cache_share=cache_share)
+        return DeviceMatrix(self._container, device, cache_share=cache_share, updatable=self.updatable)
 
     def linear_operator(self, transpose: Matrix | None = None, *, threads: int = 0) -> Any:
         """A scipy.sparse.linalg.LinearOperator: for sums and multiples of matrices, for A^T that is encoded by itself,

@@ -28,9 +28,11 @@ struct Multiplier {
   Operation operation;
 };
 
-OnDevice load_on_device(const Container& container, int device, int threads, std::optional<double> cache_share) {
+OnDevice load_on_device(const Container& container, int device, int threads, std::optional<double> cache_share,
+                        bool updatable) {
   gpu_loader::DeviceLoadOptions options;
   options.threads = threads;
+  options.updatable = updatable;
   if (cache_share) options.cache_share = *cache_share;
   options.progress = stops_on_signals();
   const nb::gil_scoped_release no_gil;
@@ -118,6 +120,29 @@ void multiply_host_vectors(const OnDevice& a, nb::handle x_object, nb::handle y_
   });
 }
 
+/// `values_capsule` is a DLPack capsule that is safe to use on `stream`.
+void update_values(const OnDevice& a, nb::handle values_capsule, std::uintptr_t stream) {
+  const MatrixFacts& facts = a.matrix.facts();
+  const Dense values = dense_of(values_capsule, "values", facts.nnz, "entries", facts.value_type, Place::device, false);
+  if (values.array.ndim() != 1)
+    raise_value_error("values has shape " + shape_text(values.array) + ", expected (" + std::to_string(facts.nnz) +
+                      ",), one for each entry");
+  if (values.type.complex) raise_type_error(std::string("values is ") + name_of(values.type) + ", the matrix real");
+  require_device(values, "values", a.device);
+  const nb::gil_scoped_release no_gil;
+  const CurrentDevice current(a.device);
+  dispatch(values.type.real, [&]<class T>(T) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a handle
+    a.matrix.update_values(std::span(static_cast<const T*>(values.data), facts.nnz), reinterpret_cast<Stream>(stream));
+  });
+}
+
+void require_updated(const OnDevice& a, std::uintptr_t stream) {
+  const nb::gil_scoped_release no_gil;
+  const CurrentDevice current(a.device);
+  a.matrix.require_updated(reinterpret_cast<Stream>(stream));  // NOLINT(performance-no-int-to-ptr): a handle
+}
+
 }  // namespace
 
 void bind_device(nb::module_& m) {
@@ -134,8 +159,13 @@ void bind_device(nb::module_& m) {
       .def("multiply_at", &multiply_at,
            nb::sig("def multiply_at(self, x: int, y: int, alpha: float, beta: float, stream: int, /) -> None"));
   nb::class_<OnDevice>(m, "DeviceMatrix", "A matrix in device memory.")
-      .def_static("load", &load_on_device, "container"_a, "device"_a, "threads"_a, "cache_share"_a.none())
+      .def_static("load", &load_on_device, "container"_a, "device"_a, "threads"_a, "cache_share"_a.none(),
+                  "updatable"_a)
       .def_ro("device", &OnDevice::device)
+      .def("has_transpose", [](const OnDevice& a) { return a.matrix.has_transpose(); })
+      .def("update_values", &update_values, "values"_a, "stream"_a,
+           nb::sig("def update_values(self, values: object, stream: int) -> None"))
+      .def("require_updated", &require_updated, "stream"_a)
       .def_prop_ro("allocated_bytes", [](const OnDevice& a) { return a.matrix.allocated_bytes(); })
       .def("multiplier", &multiplier, "dtype"_a, "transpose"_a, "columns"_a)
       .def("multiply_host_vectors", &multiply_host_vectors, "x"_a, "y"_a, "alpha"_a, "beta"_a, "transpose"_a,

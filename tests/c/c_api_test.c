@@ -104,11 +104,68 @@ static int multiply(const char* path) {
           SPMVPACK_USAGE);
   REQUIRE(spmvpack_multiply(matrix, &d, &alpha, on_device, &beta, on_device, workspace, bytes, NULL) ==
           SPMVPACK_USAGE); /* x and y overlap */
+  REQUIRE(spmvpack_update_values(matrix, SPMVPACK_F64, on_device, info.nonzeros, NULL) == SPMVPACK_USAGE);
   spmvpack_free(matrix);
   cudaFree(on_device);
   cudaFree(workspace);
   free(x);
   free(y);
+  return 0;
+}
+
+/* A diagonal of 3, whose values come from a list that has each entry twice. */
+static int update(void) {
+  enum { n = 3 };
+  const int32_t row_ptr[n + 1] = {0, 1, 2, 3}, col_idx[n] = {0, 1, 2};
+  const double values[n] = {1, 2, 3}, list[2 * n] = {1, 2, 3, 10, 20, 30}, x[n] = {1, 1, 1}, alpha = 1, beta = 0;
+  const int32_t pairs[2 * n] = {2, 0, 1, 1, 0, 2};
+  const double expected[n] = {22, 13, 31};
+  double *place = NULL, found[n];
+  void* workspace = NULL;
+  uint64_t bytes = 0;
+  spmvpack_csr csr;
+  spmvpack_encode_options encode = spmvpack_encode_default();
+  spmvpack_load_options load = spmvpack_load_default();
+  spmvpack_multiply_description d = spmvpack_multiply_default(SPMVPACK_F64);
+  spmvpack_container* container = NULL;
+  spmvpack_matrix* matrix = NULL;
+  spmvpack_assembly* map = NULL;
+  spmvpack_device_assembly* on_device = NULL;
+  int i;
+  csr.rows = csr.cols = csr.nonzeros = n;
+  csr.row_ptr_type = csr.col_idx_type = SPMVPACK_I32;
+  csr.value_type = SPMVPACK_F64;
+  csr.row_ptr = row_ptr;
+  csr.col_idx = col_idx;
+  csr.values = values;
+  encode.updatable = 1;
+  load.updatable = 1;
+  REQUIRE(spmvpack_encode(&csr, &encode, &container) == SPMVPACK_OK);
+  REQUIRE(spmvpack_load_with(container, &load, NULL, &matrix) == SPMVPACK_OK);
+  REQUIRE(spmvpack_assembly_create(n, n, 2 * n, SPMVPACK_I32, pairs, pairs, 1, &map) == SPMVPACK_OK);
+  REQUIRE(spmvpack_assembly_to_device(map, NULL, NULL) == SPMVPACK_USAGE);
+  REQUIRE(spmvpack_assembly_to_device(map, NULL, &on_device) == SPMVPACK_OK);
+  spmvpack_assembly_free(map);
+  REQUIRE(cudaMalloc((void**)&place, 12 * n * sizeof(double)) == cudaSuccess);
+  REQUIRE(cudaMemcpy(place, list, sizeof list, cudaMemcpyHostToDevice) == cudaSuccess);
+  REQUIRE(cudaMemcpy(place + 3 * n, x, sizeof x, cudaMemcpyHostToDevice) == cudaSuccess);
+  REQUIRE(spmvpack_device_assembly_sum(on_device, SPMVPACK_F64, place, SPMVPACK_INSERT, NULL, NULL) == SPMVPACK_USAGE);
+  REQUIRE(spmvpack_device_assembly_sum(on_device, SPMVPACK_F64, place, SPMVPACK_INSERT, place + 2 * n, NULL) ==
+          SPMVPACK_OK);
+  REQUIRE(spmvpack_update_values(matrix, SPMVPACK_F64, place + 2 * n, n - 1, NULL) == SPMVPACK_USAGE);
+  REQUIRE(spmvpack_update_values(matrix, SPMVPACK_F64, place + 2 * n, n, NULL) == SPMVPACK_OK);
+  REQUIRE(spmvpack_require_updated(matrix, NULL) == SPMVPACK_OK);
+  REQUIRE(spmvpack_workspace_bytes(matrix, &d, &bytes) == SPMVPACK_OK);
+  REQUIRE(cudaMalloc(&workspace, bytes + 1) == cudaSuccess);
+  REQUIRE(spmvpack_multiply(matrix, &d, &alpha, place + 3 * n, &beta, place + 4 * n, workspace, bytes, NULL) ==
+          SPMVPACK_OK);
+  REQUIRE(cudaMemcpy(found, place + 4 * n, sizeof found, cudaMemcpyDeviceToHost) == cudaSuccess);
+  for (i = 0; i < n; ++i) REQUIRE(found[i] == expected[i]);
+  spmvpack_device_assembly_free(on_device);
+  spmvpack_free(matrix);
+  spmvpack_container_free(container);
+  cudaFree(place);
+  cudaFree(workspace);
   return 0;
 }
 #endif
@@ -144,7 +201,7 @@ int main(int argc, char** argv) {
   spmvpack_free(matrix);
 #ifdef TEST_WITH_CUDA
   REQUIRE(spmvpack_load("/nowhere.spmvc", NULL, &matrix) == SPMVPACK_IO);
-  return multiply(argv[1]);
+  return multiply(argv[1]) || update();
 #else
   fprintf(stderr, "loaded without CUDA\n");
   return 1;

@@ -3,6 +3,7 @@
 #include "catch.hpp"
 #include "device.hpp"
 #include "matrices.hpp"
+#include "spmvpack/gpu_loader/device_assembly.hpp"
 #include "variants.hpp"
 
 namespace spmvpack::test {
@@ -204,6 +205,64 @@ TEST_CASE("updates: what would be another pattern is refused as a whole, and sai
   a.update_values<double>(DeviceVector<double>(std::vector<double>{5, 0, 7, 8}).view(), nullptr);
   a.require_updated(nullptr);
   CHECK(multiply<double>(a, x, "") == std::vector<double>{5, 700, 800});
+}
+
+TEST_CASE("updates: an assembly sums on the device with the bits of the host, and captured", "[updates]") {
+  std::mt19937_64 rng(7);
+  std::vector<std::int32_t> rows, cols;
+  std::vector<double> list;
+  for (std::size_t k = 0; k < 5000; ++k) {
+    rows.push_back(static_cast<std::int32_t>(rng() % 70) - (k % 9 == 0 ? 60 : 0));
+    cols.push_back(static_cast<std::int32_t>(rng() % 40) - (k % 7 == 0 ? 3 : 0));
+    list.push_back(random_value<double>(rng, k % 50 == 0 ? 4 : 3));
+  }
+  const CsrMatrix pattern = [&] {
+    Entries dense;
+    for (std::uint32_t i = 0; i < 80; ++i)
+      for (std::uint32_t j = 0; j < 40; ++j) dense[{i, j}] = 1;
+    return make_csr(80, 40, dense);
+  }();
+  const auto map = AssemblyMap::of(pattern, std::span<const std::int32_t>(rows), std::span<const std::int32_t>(cols));
+  const auto on_device = gpu_loader::DeviceAssembly::of(map);
+  CHECK(on_device.nnz() == 3200);
+  CHECK(on_device.allocated_bytes() == 4 * (3201 + map.first[3200]));
+  const DeviceVector<double> given(list, 1);
+  for (const InsertMode mode : {InsertMode::insert, InsertMode::add})
+    for (const bool none : {false, true}) {
+      std::vector<double> expected = random_vector<double>(3200, 8);
+      const DeviceVector<double> values(expected, 1);
+      const std::span<const double> from = none ? std::span<const double>() : std::span<const double>(list);
+      map.sum(from, std::span<double>(expected), mode);
+      on_device.sum<double>(none ? from : given.view(), values.span(), mode, nullptr);
+      CHECK(same_bits(values.get(), expected));
+    }
+  CHECK_THROWS_WITH(on_device.sum<double>(given.view().first(3), given.span().first(3200), InsertMode::add, nullptr),
+                    Catch::Contains("3 values for a list of 5000"));
+
+  // From the list to a product, in a graph.
+  const DeviceMatrix a = load_updatable(encode(pattern, "csell", {{"csell.values", "raw"}}).bytes);
+  const DeviceVector<double> values(3200), x(random_vector<double>(40, 3)), y(80);
+  const MultiplyDescription d = by<double>("");
+  const DeviceVector<std::byte> workspace(a.workspace_bytes(d));
+  cudaStream_t stream = nullptr;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t executable = nullptr;
+  cuda(cudaStreamCreate(&stream));
+  cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal));
+  on_device.sum<double>(given.view(), values.span(), InsertMode::insert, stream);
+  a.update_values<double>(values.view(), stream);
+  a.multiply<double>(1, x.view(), 0, y.span(), workspace.span(), stream, d);
+  cuda(cudaStreamEndCapture(stream, &graph));
+  cuda(cudaGraphInstantiate(&executable, graph, 0));
+  cuda(cudaGraphLaunch(executable, stream));
+  cuda(cudaStreamSynchronize(stream));
+  CsrMatrix summed = clone(pattern);
+  map.sum(std::span<const double>(list), std::span<double>(std::get<Array<double>>(summed.values)));
+  CHECK(same_bits(y.get(), product<double>(load_device(encode(summed, "csell", {{"csell.values", "raw"}}).bytes),
+                                           Operation::none, "")));
+  cuda(cudaGraphExecDestroy(executable));
+  cuda(cudaGraphDestroy(graph));
+  cuda(cudaStreamDestroy(stream));
 }
 
 TEST_CASE("updates: errors before anything is launched", "[updates]") {

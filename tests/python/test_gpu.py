@@ -187,6 +187,56 @@ def test_device_vectors_get_the_bits_of_the_host(layout):
 
 
 @needs_gpu
+@pytest.mark.parametrize("layout", ["csr", "csell", "bitflag", "sell"])
+def test_new_values_on_a_gpu_get_the_bits_of_the_host(layout, tmp_path, monkeypatch):
+    m = sp.encode(A, layout, updatable=True, transpose=True)
+    m.save(tmp_path / "a.spmvc")
+    x, z = np.random.default_rng(1).standard_normal(2000), np.random.default_rng(2).standard_normal(3000)
+    devices = [m.to(), sp.load(tmp_path / "a.spmvc", "cuda", updatable=True)]
+    data = np.random.default_rng(3).standard_normal(A.nnz)
+    m.update_values(data)
+    devices.append(m.to())
+    values, stream = DeviceArray.from_numpy(data), Stream()
+    for d in devices:
+        assert d.updatable and d.has_transpose and (d.symmetry, d.digest) == ("general", "")
+        values.waits.clear()
+        d.update_values(values, stream)
+        d.require_updated(stream)
+        assert values.waits == [stream.handle] and not lent
+        assert same_bits(d @ x, m @ x) and same_bits(d.rmatvec(z), m.rmatvec(z))
+    monkeypatch.setattr(DeviceArray, "gives_back", False)
+    with pytest.raises(ValueError, match=rf"values has shape \({A.nnz - 1},\)"):
+        d.update_values(DeviceArray(values.pointer, (A.nnz - 1, ), np.float64))
+    with pytest.raises(TypeError, match="values is float32"):
+        d.update_values(DeviceArray(values.pointer, (A.nnz, ), np.float32))
+    with pytest.raises(TypeError, match="ndarray, not an array in device memory"):
+        d.update_values(data)
+    fixed = sp.encode(A, layout).to()
+    assert not fixed.updatable
+    with pytest.raises(sp.Error, match="updatable"):
+        fixed.update_values(values)
+    values.free()
+
+
+def test_new_values_of_a_library(on_gpu):
+    copied, _ = on_gpu
+    m = sp.encode(A, "csell", updatable=True)
+    d, data, x = m.to(), A.data * 3, np.ones(2000)
+    d.update_values(copied(data))
+    m.update_values(data)
+    assert same_bits(d @ x, m @ x)
+    with pytest.raises(TypeError, match="complex"):
+        d.update_values(copied(data * 1j))
+    with pytest.raises(ValueError, match="expected"):
+        d.update_values(copied(data.reshape(1, -1)))
+    e = sp.encode(sparse.csr_array(sparse.eye(5)), "dia", updatable=True).to()
+    e.update_values(copied(np.zeros(5)))
+    with pytest.raises(sp.Error, match="refused"):
+        e.require_updated()
+    assert same_bits(e @ np.ones(5), np.ones(5))
+
+
+@needs_gpu
 def test_another_stream_waits_for_those_of_the_vectors():
     m = sp.encode(A, "ccoo")
     d, streams = m.to(), [Stream() for _ in range(3)]

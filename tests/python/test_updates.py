@@ -107,8 +107,6 @@ def test_errors():
     with pytest.raises(sp.Error, match="updatable=true") as error:
         sp.load(shared, updatable=True)
     assert error.value.code == "unsupported"
-    with pytest.raises(ValueError, match="in host memory"):
-        sp.load(m.tobytes(), 0, updatable=True)
     with pytest.raises(TypeError, match="updatable is 1"):
         sp.load(m.tobytes(), updatable=1)
     f = sp.encode(random_csr(5, 4, 3, 1, np.float32), updatable=True)

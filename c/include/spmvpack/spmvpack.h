@@ -389,6 +389,21 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_multiply(const spmvpack_matrix* matrix,
                                                   const void* x, const void* beta, void* y, void* workspace,
                                                   uint64_t workspace_bytes, void* stream);
 
+/* An assembly in the current device's memory. */
+typedef struct spmvpack_device_assembly spmvpack_device_assembly;
+
+/* Copies what spmvpack_device_assembly_sum() needs: 4 bytes for each pair of the list that is not ignored and for each
+   nonzero (8 from 2^32 - 1 pairs on). Returns when it is there; the assembly may be freed then. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_assembly_to_device(const spmvpack_assembly* assembly, void* stream,
+                                                            spmvpack_device_assembly** on_device);
+/* Frees the assembly, whose sums must have finished. Null is ignored. */
+SPMVPACK_EXPORT void spmvpack_device_assembly_free(spmvpack_device_assembly* assembly);
+/* spmvpack_assembly_sum(), with its bits, of a list and values in device memory, on `stream`: for
+   spmvpack_update_values(). The call allocates nothing, does not synchronise, and can be captured into a CUDA graph. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_device_assembly_sum(const spmvpack_device_assembly* assembly,
+                                                             spmvpack_type value_type, const void* list,
+                                                             spmvpack_insert_mode mode, void* values, void* stream);
+
 /* Gives a matrix that was loaded as updatable new values, as spmvpack_host_update_values() does, from `count` values in
    device memory, on `stream`: multiplies that are not ordered before or after it by streams read old or new ones. The
    call allocates nothing, does not synchronise, and can be captured into a CUDA graph. Values beyond F32 become

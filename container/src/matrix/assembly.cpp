@@ -106,6 +106,13 @@ AssemblyMap spread(AssemblyMap named, const CsrView& pattern, int threads) {
 
 }  // namespace
 
+void require_sum_sizes(std::uint64_t list, std::uint64_t list_size, std::uint64_t values, std::uint64_t nnz) {
+  if (list != 0 && list != list_size)
+    throw Error(errc::usage, fmt::format("{} values for a list of {} entries", list, list_size), {},
+                "give one for each pair, those that are ignored included, or none");
+  if (values != nnz) throw Error(errc::usage, fmt::format("room for {} values of a matrix of {} entries", values, nnz));
+}
+
 template <class Index>
 AssemblyMap AssemblyMap::of(std::uint64_t rows, std::uint64_t cols, std::span<const Index> row_idx,
                             std::span<const Index> col_idx, int threads) {
@@ -126,11 +133,7 @@ AssemblyMap AssemblyMap::of(const CsrView& pattern, std::span<const Index> row_i
 
 template <class T>
 void AssemblyMap::sum(std::span<const T> list, std::span<T> values, InsertMode mode, int threads) const {
-  if (!list.empty() && list.size() != list_size)
-    throw Error(errc::usage, fmt::format("{} values for a list of {} entries", list.size(), list_size), {},
-                "give one for each pair, those that are ignored included, or none");
-  if (values.size() != nnz())
-    throw Error(errc::usage, fmt::format("room for {} values of a matrix of {} entries", values.size(), nnz()));
+  require_sum_sizes(list.size(), list_size, values.size(), nnz());
   constexpr std::uint64_t piece = std::uint64_t{1} << 15;
   std::visit(
       [&]<class Position>(const Array<Position>& at) {

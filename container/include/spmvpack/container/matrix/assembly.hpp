@@ -12,6 +12,10 @@
 
 namespace spmvpack {
 
+/// Error(errc::usage) unless so many values, or none, fit the list, and there is room for the matrix's.
+SPMVPACK_EXPORT void require_sum_sizes(std::uint64_t list, std::uint64_t list_size, std::uint64_t values,
+                                       std::uint64_t nnz);
+
 /// What becomes of the values that a matrix has.
 enum class InsertMode : std::uint8_t { insert, add };
 
