@@ -163,7 +163,7 @@ static int update(void) {
   for (i = 0; i < n; ++i) REQUIRE(found[i] == expected[i]);
   spmvpack_device_assembly_free(on_device);
   spmvpack_free(matrix);
-  spmvpack_container_free(container);
+  spmvpack_close(container);
   cudaFree(place);
   cudaFree(workspace);
   return 0;
