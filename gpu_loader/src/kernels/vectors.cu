@@ -51,29 +51,70 @@ __global__ void scale_columns_kernel(DeviceScalar<V> beta, V* y, std::int64_t ro
     }
 }
 
-/// A thread takes 16 bytes of a row of the copy. What is read goes by neighbouring threads: along rows of `from`, or
-/// down its columns.
+constexpr unsigned threads = tuning::vector_threads;
+/// Rows of a tile, columns of one at most, and from a row of it to the next, so that neither columns nor rows of it
+/// meet in a bank.
+constexpr unsigned tile_rows = 64, tile_columns = 32, tile_row = tile_columns + 1;
+
+/// 16 bytes of the copy.
 template <class V>
-__global__ void pack_columns_kernel(DeviceScalar<V> alpha, const V* from, std::int64_t row_stride,
-                                    std::int64_t col_stride, const std::uint32_t* list, V* to,
-                                    std::uint64_t to_row_stride, std::uint64_t rows, std::uint32_t columns) {
+__device__ void put_piece(V* to, const V (&element)[16 / sizeof(V)]) {
+  uint4 words;
+  memcpy(&words, element, sizeof words);
+  *reinterpret_cast<uint4*>(to) = words;
+}
+
+/// Of rows whose columns are neighbours: a thread takes 16 bytes of a row of the copy.
+template <class V>
+__global__ void pack_rows_kernel(DeviceScalar<V> alpha, const V* from, std::int64_t row_stride,
+                                 const std::uint32_t* list, V* to, std::uint64_t to_row_stride, std::uint64_t rows,
+                                 std::uint32_t columns) {
   constexpr std::uint32_t size = 16 / sizeof(V);
   const std::uint32_t pieces = (columns + size - 1) / size;
-  const bool read = alpha.get() != V{0}, along_rows = col_stride == 1;
+  const bool read = alpha.get() != V{0};
   for (std::uint64_t n = first_item(); n < rows * pieces; n += stride()) {
-    const std::uint64_t i = along_rows ? n / pieces : n % rows, first = (along_rows ? n % pieces : n / rows) * size;
+    const std::uint64_t i = n / pieces, first = n % pieces * size;
     const V* const row = from + static_cast<std::int64_t>(list == nullptr ? i : list[i]) * row_stride;
     V element[size];
 #pragma unroll
-    for (std::uint32_t c = 0; c < size; ++c)
-      element[c] = read && first + c < columns ? row[static_cast<std::int64_t>(first + c) * col_stride] : V{0};
-    uint4 words;
-    memcpy(&words, element, sizeof words);
-    *reinterpret_cast<uint4*>(to + (i * to_row_stride + first)) = words;
+    for (std::uint32_t c = 0; c < size; ++c) element[c] = read && first + c < columns ? row[first + c] : V{0};
+    put_piece(to + (i * to_row_stride + first), element);
   }
 }
 
-constexpr unsigned threads = tuning::vector_threads;
+/// Of columns that lie otherwise, by tiles in shared memory: neighbouring threads read down a column and write along
+/// rows.
+template <class V>
+__global__ void __launch_bounds__(threads)
+    pack_tiles_kernel(DeviceScalar<V> alpha, const V* from, std::int64_t row_stride, std::int64_t col_stride,
+                      const std::uint32_t* list, V* to, std::uint64_t to_row_stride, std::uint64_t rows,
+                      std::uint32_t columns) {
+  __shared__ V tile[tile_rows * tile_row];
+  constexpr std::uint32_t size = 16 / sizeof(V);
+  const bool read = alpha.get() != V{0};
+  const std::uint32_t i = threadIdx.x % tile_rows;
+  for (std::uint64_t begin = std::uint64_t{blockIdx.x} * tile_rows; begin < rows;
+       begin += std::uint64_t{gridDim.x} * tile_rows) {
+    const auto here = static_cast<std::uint32_t>(min(rows - begin, std::uint64_t{tile_rows}));
+    const std::uint64_t row = i >= here ? 0 : list == nullptr ? begin + i : list[begin + i];
+    for (std::uint32_t first = 0; first < columns; first += tile_columns) {
+      const std::uint32_t count = min(columns - first, tile_columns), pieces = (count + size - 1) / size;
+      for (std::uint32_t j = threadIdx.x / tile_rows; j < pieces * size; j += threads / tile_rows)
+        tile[i * tile_row + j] = read && i < here && j < count
+                                     ? from[static_cast<std::int64_t>(row) * row_stride + (first + j) * col_stride]
+                                     : V{0};
+      __syncthreads();
+      for (std::uint32_t n = threadIdx.x; n < here * pieces; n += threads) {
+        const std::uint32_t r = n / pieces, c = n % pieces * size;
+        V element[size];
+#pragma unroll
+        for (std::uint32_t k = 0; k < size; ++k) element[k] = tile[r * tile_row + c + k];
+        put_piece(to + ((begin + r) * to_row_stride + first + c), element);
+      }
+      __syncthreads();
+    }
+  }
+}
 
 /// Of 16 bytes, in a row of so many columns.
 template <class V>
@@ -123,9 +164,15 @@ void pack_columns(ValueType type, const AnyScalar& alpha, const ColumnBlock<void
                   void* to, std::uint64_t to_row_stride, std::uint64_t rows, Stream stream) {
   if (rows == 0) return;
   dispatch(type, [&]<class V>(V) {
-    launch(pack_columns_kernel<V>, stride_blocks(rows * packed_pieces<V>(from.count), threads), threads, stream,
-           device_scalar<V>(alpha), static_cast<const V*>(from.x), from.x_row_stride, from.x_col_stride, list,
-           static_cast<V*>(to), to_row_stride, rows, static_cast<std::uint32_t>(from.count));
+    const DeviceScalar<V> factor = device_scalar<V>(alpha);
+    const auto* const x = static_cast<const V*>(from.x);
+    const auto columns = static_cast<std::uint32_t>(from.count);
+    if (from.x_col_stride == 1)
+      launch(pack_rows_kernel<V>, stride_blocks(rows * packed_pieces<V>(columns), threads), threads, stream, factor, x,
+             from.x_row_stride, list, static_cast<V*>(to), to_row_stride, rows, columns);
+    else
+      launch(pack_tiles_kernel<V>, stride_blocks(rows, tile_rows), threads, stream, factor, x, from.x_row_stride,
+             from.x_col_stride, list, static_cast<V*>(to), to_row_stride, rows, columns);
   });
 }
 
