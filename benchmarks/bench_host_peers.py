@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Multiplies on the host in our layouts beside Intel's MKL (inspector-executor) and SciPy: warm, f64, one process for
-each competitor in turn, as two OpenMP libraries in a process disturb each other.
+"""Multiplies on the host in our layouts beside Intel's MKL (inspector-executor), AMD's AOCL-Sparse and SciPy: warm, f64,
+one process for each competitor in turn, as two OpenMP libraries in a process disturb each other.
 
     cmake --preset release && cmake --build build/release --target host_peers
-    python3 -m venv --system-site-packages venv && venv/bin/pip install mkl     # and NumPy, SciPy
+    python3 -m venv --system-site-packages venv && venv/bin/pip install mkl     # or aoclda; and NumPy, SciPy
     venv/bin/python benchmarks/bench_host_peers.py --programs build/release/benchmarks --layout csr --layout auto \\
         --threads 1 --threads 2 --json host_peers.json A.mtx.gz DIRECTORY suite 'generate laplace2d --grid 600x600'
 
@@ -12,8 +12,9 @@ suite, or 'suite NAME', one of it; 'generate WORDS' as one argument, what `spmvp
 matrices are left out and so are those with fewer nonzeros than --least.
 
 A layout is the name of a strategy, with settings after commas: csr, auto, csell,csell.sums=2. auto is for the host.
-Figures are speeds over MKL, that is its time over ours: the better of its times with mkl_sparse_optimize() and
-without. Times are the medians of --rounds processes, each of which gives the median of a time of --seconds; with --busy,
+Figures are speeds over the faster of MKL and AOCL-Sparse, that is its time over ours: the better of the times with its
+optimize() and without. --columns K multiplies K columns at once, row-major, and --single beside them K times one (the
+time of one times K, in layouts named so). Times are the medians of --rounds processes, each of which gives the median of a time of --seconds; with --busy,
 for a machine that others use, too, they are the least of fifth percentiles. --cpus binds processes of n threads to the
 first n of these processors.
 """
@@ -43,21 +44,21 @@ def processor():
     return name
 
 
-def find_mkl(given):
-    """MKL's library: the one given, or that of the Python package mkl; None if there is none."""
+def find_library(given, package, pattern):
+    """The library given, or that of a Python package; None if there is none."""
     if given:
         return pathlib.Path(given).resolve()
     try:
-        files = importlib.metadata.files("mkl") or []
+        files = importlib.metadata.files(package) or []
     except importlib.metadata.PackageNotFoundError:
         return None
-    return next((file.locate().resolve() for file in files if re.fullmatch(r"libmkl_rt\.so(\.\d+)*", file.name)), None)
+    return next((file.locate().resolve() for file in files if re.fullmatch(pattern, file.name)), None)
 
 
 # ---- what SciPy's process does
 
 
-def scipy_worker(path, seconds):
+def scipy_worker(path, seconds, columns):
     import numpy as np
     import scipy
     from scipy import sparse
@@ -75,6 +76,9 @@ def scipy_worker(path, seconds):
     row_ptr, col_idx = take(np.int32, rows + 1), take(np.int32, nnz)
     values, x, expected, bound = (take(np.float64, n) for n in (nnz, cols, rows, rows))
     a = sparse.csr_matrix((values, col_idx, row_ptr), (rows, cols))
+    if columns != 1:
+        factors = 2.0**(np.arange(columns) % 8)
+        x, expected, bound = (np.ascontiguousarray(np.outer(v, factors)) for v in (x, expected, bound))
     for limit in (seconds / 3, seconds):  # the first is not counted
         times, end = [], time.perf_counter() + limit
         while len(times) < 7 or start < end:
@@ -88,16 +92,17 @@ def scipy_worker(path, seconds):
 
 # ---- one process after the other
 
+kinds = "plain", "optimized"  # without optimize() and with
+one_by_one = " one by one"  # columns, each by a multiply of its own
+
 
 class Measurement:
-    def __init__(self, options, mkl):
-        self.options, self.mkl = options, mkl
+    def __init__(self, options, libraries):
+        self.options, self.libraries = options, libraries
         self.programs = pathlib.Path(options.programs)
 
     def competitors(self):
-        names = list(self.options.layout)
-        if self.mkl:
-            names.insert(0, "mkl")
+        names = list(self.libraries) + self.options.layout
         if self.options.scipy:
             names.append("scipy")
         return names
@@ -107,15 +112,19 @@ class Measurement:
         seconds = str(self.options.seconds)
         # Each library's own variable, too; what binds threads is left to the caller.
         environment = dict(os.environ, OMP_NUM_THREADS=str(threads), MKL_NUM_THREADS=str(threads), MKL_DYNAMIC="FALSE")
-        if name == "mkl":
-            command = [self.programs / "mkl_times", self.mkl, arrays, seconds]
-            paths = [str(self.mkl.parent), environment.get("LD_LIBRARY_PATH", "")]
+        single = name.endswith(one_by_one)
+        columns = 1 if single else self.options.columns
+        if name in self.libraries:
+            library = self.libraries[name]
+            command = [self.programs / "library_times", name, library, arrays, seconds, str(columns)]
+            paths = [str(library.parent), environment.get("LD_LIBRARY_PATH", "")]
             environment["LD_LIBRARY_PATH"] = ":".join(filter(None, paths))
         elif name == "scipy":
-            command = [sys.executable, __file__, "--scipy-worker", arrays, "--seconds", seconds]
+            command = [sys.executable, __file__, "--scipy-worker", arrays, "--seconds", seconds, "--columns", str(columns)]
         else:
-            layout, *settings = name.split(",")
-            command = [self.programs / "layout_times", "multiply", arrays, layout, str(threads), seconds, *settings]
+            layout, *settings = name.removesuffix(one_by_one).split(",")
+            command = [self.programs / "layout_times", "multiply", arrays, layout, str(threads), seconds, str(columns),
+                       *settings]
 
         def bind():
             if self.options.cpus:
@@ -126,8 +135,11 @@ class Measurement:
         if done.returncode != 0:
             return {name: {"error": done.stderr.strip()}}
         told = json.loads(done.stdout)
-        if name == "mkl":
-            return {f"mkl {kind}": dict(told[kind], by=told["version"]) for kind in ("plain", "optimized")}
+        if name in self.libraries:
+            return {f"{name} {kind}": dict(told[kind], by=told["version"]) for kind in kinds}
+        if single:
+            for time_ in ("us", "fifth_percentile_us"):
+                told[time_] *= self.options.columns
         return {name: told}
 
     def measure(self, arrays, threads):
@@ -153,8 +165,9 @@ class Measurement:
         return results
 
 
-def best_mkl(results):
-    times = [results[name]["us"] for name in ("mkl plain", "mkl optimized") if "us" in results.get(name, {})]
+def best_peer(results):
+    """The least time of a library."""
+    times = [result["us"] for name, result in results.items() if name.endswith(kinds) and "us" in result]
     return min(times) if times else None
 
 
@@ -182,7 +195,7 @@ def mean(values):
 
 
 def cell(results, name):
-    result, peer = results.get(name, {}), best_mkl(results)
+    result, peer = results.get(name, {}), best_peer(results)
     if "us" not in result:
         return "-"
     layout = f" {result['layout']}" if result.get("layout", name) != name.partition(",")[0] else ""
@@ -199,15 +212,16 @@ def print_head(*cells):
 
 
 def print_summary(report, names):
-    """Geometric mean and least speed over MKL, by number of threads."""
-    print(f"\n{report['processor']}; {len(report['matrices'])} matrices; speed over MKL {report['mkl']}, "
-          "geometric mean (least)\n")
+    """Geometric mean and least speed over the libraries' best, by number of threads."""
+    versions = " and ".join(f"{name} {report[name]}" for name in ("mkl", "aocl") if report[name])
+    print(f"\n{report['processor']}; {len(report['matrices'])} matrices; {report['columns']} column(s); speed over "
+          f"{versions}, geometric mean (least)\n")
     print_head("", *(f"threads: {t}" for t in report["threads"]))
     for name in names:
         row = []
         for threads in report["threads"]:
-            speeds = [(best_mkl(r) / r[name]["us"], m["name"]) for m in report["matrices"]
-                      for r in [m["threads"][str(threads)]] if "us" in r.get(name, {}) and best_mkl(r)]
+            speeds = [(best_peer(r) / r[name]["us"], m["name"]) for m in report["matrices"]
+                      for r in [m["threads"][str(threads)]] if "us" in r.get(name, {}) and best_peer(r)]
             row.append(f"{mean([s for s, _ in speeds]):.2f} ({min(speeds)[0]:.2f} {min(speeds)[1]})" if speeds else "-")
         print_row(name, *row)
 
@@ -215,7 +229,7 @@ def print_summary(report, names):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("sources", nargs="*", metavar="SOURCE")
-    parser.add_argument("--programs", default="build/release/benchmarks", help="where layout_times and mkl_times are")
+    parser.add_argument("--programs", default="build/release/benchmarks", help="where layout_times and library_times are")
     parser.add_argument("--layout", action="append", default=[], help="may be repeated; default: csr and auto")
     parser.add_argument("--threads", action="append", type=int, default=[], help="may be repeated; default: 1")
     parser.add_argument("--cpus", type=lambda text: [int(c) for c in text.split(",")], help="such as 0,1")
@@ -224,27 +238,35 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.2)
     parser.add_argument("--least", type=int, default=50_000, help="nonzeros")
     parser.add_argument("--mkl", help="libmkl_rt.so; default: that of the Python package mkl")
-    parser.add_argument("--no-mkl", action="store_true", help="without MKL: times instead of speeds")
+    parser.add_argument("--aocl", help="libaoclsparse.so; default: that of the Python package aoclda")
+    parser.add_argument("--no-mkl", action="store_true", help="without MKL: with no other library, times instead of speeds")
+    parser.add_argument("--columns", type=int, default=1)
+    parser.add_argument("--single", action="store_true", help="each layout also one column after the other")
     parser.add_argument("--no-scipy", dest="scipy", action="store_false")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--scipy-worker", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.scipy_worker:
-        scipy_worker(options.scipy_worker, options.seconds)
+        scipy_worker(options.scipy_worker, options.seconds, options.columns)
         return
     options.layout = options.layout or ["csr", "auto"]
     options.threads = options.threads or [1]
-    mkl = None if options.no_mkl else find_mkl(options.mkl)
+    if options.single:
+        options.layout += [layout + one_by_one for layout in options.layout]
+    mkl = None if options.no_mkl else find_library(options.mkl, "mkl", r"libmkl_rt\.so(\.\d+)*")
+    aocl = find_library(options.aocl, "aoclda", r"libaoclsparse-.*\.so(\.\d+)*")
+    libraries = {name: path for name, path in (("mkl", mkl), ("aocl", aocl)) if path}
     if not mkl and not options.no_mkl:
         sys.exit("MKL is not installed, so that nothing is measured: `pip install mkl`, name its library by --mkl, or give "
                  "--no-mkl for our times and SciPy's alone")
     if not options.sources:
         parser.error("no sources")
-    measurement = Measurement(options, mkl)
-    names = [n for c in measurement.competitors() for n in (["mkl plain", "mkl optimized"] if c == "mkl" else [c])]
+    measurement = Measurement(options, libraries)
+    names = [n for c in measurement.competitors() for n in ([f"{c} {kind}" for kind in kinds] if c in libraries else [c])]
     report = {"processor": processor(), "threads": options.threads, "cpus": options.cpus, "rounds": options.rounds,
-              "statistic": options.statistic, "seconds": options.seconds, "mkl": None, "matrices": []}
-    print_head("matrix", "nonzeros", "threads", "MKL, us", *names)
+              "statistic": options.statistic, "seconds": options.seconds, "columns": options.columns, "mkl": None,
+              "aocl": None, "matrices": []}
+    print_head("matrix", "nonzeros", "threads", "best library, us", *names)
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as directory:
         arrays = pathlib.Path(directory) / "arrays"
         for name, source in sources(options):
@@ -258,14 +280,15 @@ def main():
                 continue
             for threads in options.threads:
                 results = matrix["threads"][str(threads)] = measurement.measure(arrays, threads)
-                report["mkl"] = results.get("mkl plain", {}).get("by", report["mkl"])
-                peer = best_mkl(results)
+                for library in libraries:
+                    report[library] = results.get(f"{library} plain", {}).get("by", report[library])
+                peer = best_peer(results)
                 print_row(name, f"{matrix['nonzeros']:,}", threads, f"{peer:.1f}" if peer else "-",
                           *(cell(results, n) for n in names))
             report["matrices"].append(matrix)
             if options.json:
                 options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    if report["matrices"] and mkl:
+    if report["matrices"] and libraries:
         print_summary(report, names)
 
 

@@ -2,7 +2,7 @@
 //
 //     layout_times suite                                 names of the suite's small matrices, a line each
 //     layout_times arrays SOURCE OUT                     writes the matrix for the programs that measure
-//     (warm_times.hpp) layout_times multiply ARRAYS STRATEGY THREADS SECONDS [NAME=VALUE...]
+//     (warm_times.hpp) layout_times multiply ARRAYS STRATEGY THREADS SECONDS COLUMNS [NAME=VALUE...]
 //                                                        encodes it, multiplies on the host, prints the times as JSON
 //
 // SOURCE: a file, 'suite NAME', or 'generate WORDS' as one argument: a matrix that `spmvpack generate WORDS` makes.
@@ -85,7 +85,7 @@ void write_arrays(const std::string& source, const std::string& path) {
   fmt::print("{{\"rows\": {}, \"cols\": {}, \"nonzeros\": {}}}\n", a.rows, a.cols, a.nnz());
 }
 
-void multiply(const Arrays& a, const std::string& strategy, int threads, double seconds,
+void multiply(const Arrays& a, const std::string& strategy, int threads, double seconds, std::uint64_t columns,
               std::span<char* const> settings) {
   using Clock = std::chrono::steady_clock;
   SourceMatrix source;
@@ -96,7 +96,10 @@ void multiply(const Arrays& a, const std::string& strategy, int threads, double 
   encoder::EncodeRequest request;
   request.strategy = strategy;
   request.threads = threads;
-  if (encoder::find_strategy(strategy).traits.aims) request.aim.target = encoder::Target::host;
+  if (encoder::find_strategy(strategy).traits.aims) {
+    request.aim.target = encoder::Target::host;
+    request.aim.columns = columns;
+  }
   for (const std::string setting : settings)
     request.settings[setting.substr(0, setting.find('='))] = setting.substr(setting.find('=') + 1);
   const auto start = Clock::now();
@@ -108,9 +111,16 @@ void multiply(const Arrays& a, const std::string& strategy, int threads, double 
   std::string layouts;
   for (const PartInfo& part : container.parts())
     if (layouts.find(part.layout) == std::string::npos) layouts += (layouts.empty() ? "" : "+") + part.layout;
-  const std::span<const double> x(a.x, a.cols);
-  const Times times =
-      warm_times(a, seconds, [&](double* y) { matrix.multiply<double>(1, x, 0, std::span(y, a.rows), threads); });
+  const std::vector<double> x = a.columns_of_x(columns);
+  const auto row_major = [&](auto* data, std::uint64_t rows) {
+    return DenseView(data, rows, columns, static_cast<std::int64_t>(columns), 1);
+  };
+  const Times times = warm_times(a, columns, seconds, [&](double* y) {
+    if (columns == 1)
+      matrix.multiply<double>(1, std::span<const double>(x), 0, std::span(y, a.rows), threads);
+    else
+      matrix.multiply<double>(1, row_major(x.data(), a.cols), 0, row_major(y, a.rows), threads);
+  });
   const auto elapsed = [](auto from, auto to) { return std::chrono::duration<double>(to - from).count(); };
   fmt::print("{{{}, \"layout\": \"{}\", \"bytes\": {}, \"encode_s\": {}, \"load_s\": {}, \"by\": \"{}\"}}\n",
              times.json(), layouts, container.device_bytes(), elapsed(start, encoded), elapsed(encoded, loaded),
@@ -123,12 +133,13 @@ int run(std::span<char* const> words) {
     list_suite();
   } else if (what == "arrays" && words.size() == 4) {
     write_arrays(words[2], words[3]);
-  } else if (what == "multiply" && words.size() >= 6) {
-    multiply(Arrays(words[2]), words[3], std::atoi(words[4]), std::atof(words[5]), words.subspan(6));
+  } else if (what == "multiply" && words.size() >= 7) {
+    multiply(Arrays(words[2]), words[3], std::atoi(words[4]), std::atof(words[5]), std::strtoul(words[6], nullptr, 10),
+             words.subspan(7));
   } else {
-    fmt::print(
-        stderr,
-        "usage: layout_times suite | arrays SOURCE OUT | multiply ARRAYS STRATEGY THREADS SECONDS [NAME=VALUE...]\n");
+    fmt::print(stderr,
+               "usage: layout_times suite | arrays SOURCE OUT | multiply ARRAYS STRATEGY THREADS SECONDS COLUMNS "
+               "[NAME=VALUE...]\n");
     return 2;
   }
   return 0;

@@ -55,13 +55,24 @@ class Arrays {
   std::uint32_t *row_ptr = nullptr, *col_idx = nullptr;
   double *values = nullptr, *x = nullptr, *expected = nullptr, *bound = nullptr;
 
-  [[nodiscard]] bool is_right(const std::vector<double>& y) const {
+  /// X of so many columns, row-major: column j is x times factor_of(j).
+  [[nodiscard]] std::vector<double> columns_of_x(std::uint64_t columns) const {
+    std::vector<double> all(cols * columns);
+    for (std::uint64_t i = 0; i < cols; ++i)
+      for (std::uint64_t j = 0; j < columns; ++j) all[i * columns + j] = x[i] * factor_of(j);
+    return all;
+  }
+  [[nodiscard]] bool is_right(const std::vector<double>& y, std::uint64_t columns) const {
     for (std::uint64_t r = 0; r < rows; ++r)
-      if (!(std::fabs(y[r] - expected[r]) <= bound[r])) return false;
+      for (std::uint64_t j = 0; j < columns; ++j)
+        if (!(std::fabs(y[r * columns + j] / factor_of(j) - expected[r]) <= bound[r])) return false;
     return true;
   }
 
  private:
+  /// A power of two, which scales results without rounding.
+  static double factor_of(std::uint64_t column) { return static_cast<double>(std::uint64_t{1} << column % 8); }
+
   template <class T>
   T* take(std::size_t count) {
     const std::size_t bytes = section_bytes(count * sizeof(T));
@@ -88,13 +99,14 @@ struct Times {
   }
 };
 
-/// Times of multiply(y), back to back for so many seconds, after a third as many that are not counted.
+/// Times of multiply(y), back to back for so many seconds, after a third as many that are not counted. y: so many
+/// columns, row-major.
 template <class Multiply>
-Times warm_times(const Arrays& a, double seconds, Multiply&& multiply) {
+Times warm_times(const Arrays& a, std::uint64_t columns, double seconds, Multiply&& multiply) {
   using Clock = std::chrono::steady_clock;
   constexpr double micro = 1e6, uncounted = 1.0 / 3;
   constexpr std::size_t least_runs = 7, percent_5 = 20;
-  std::vector<double> y(a.rows, std::numeric_limits<double>::quiet_NaN()), times;
+  std::vector<double> y(a.rows * columns, std::numeric_limits<double>::quiet_NaN()), times;
   const auto until = [](double limit) {
     return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limit));
   };
@@ -109,7 +121,7 @@ Times warm_times(const Arrays& a, double seconds, Multiply&& multiply) {
     times.push_back(std::chrono::duration<double>(last - start).count() * micro);
   }
   std::sort(times.begin(), times.end());
-  return {times[times.size() / 2], times[times.size() / percent_5], times.size(), a.is_right(y)};
+  return {times[times.size() / 2], times[times.size() / percent_5], times.size(), a.is_right(y, columns)};
 }
 
 }  // namespace spmvpack::peers
