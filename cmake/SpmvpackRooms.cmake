@@ -1,11 +1,13 @@
 # The rooms and what each stands on: the only list of them, for the build and for find_package().
-set(spmvpack_known_rooms container sources encoder analyzer host_loader gpu_loader c)  # each after those that it stands on
+# Each after those that it stands on.
+set(spmvpack_known_rooms container sources encoder analyzer host_loader gpu_loader gpu_encoder c)
 set(spmvpack_below_container "")
 set(spmvpack_below_sources container)
 set(spmvpack_below_encoder container)
 set(spmvpack_below_analyzer encoder)
 set(spmvpack_below_host_loader container)
 set(spmvpack_below_gpu_loader container)
+set(spmvpack_below_gpu_encoder encoder gpu_loader)
 set(spmvpack_below_c encoder host_loader gpu_loader)
 
 # Sets `variable` to the rooms of a list and those below them, in the order of spmvpack_known_rooms.

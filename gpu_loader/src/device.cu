@@ -1,7 +1,7 @@
 #include <cuda_runtime.h>
 
-#include "cuda_error.hpp"
 #include "device_facts.hpp"
+#include "spmvpack/gpu_cuda/cuda_error.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 
 namespace spmvpack::gpu_loader {

@@ -9,11 +9,11 @@
 #include <optional>
 
 #include "arguments.hpp"
-#include "cuda_error.hpp"
 #include "instances.hpp"
 #include "kernels/vectors.hpp"
 #include "layouts/registry.hpp"
 #include "matrix.hpp"
+#include "spmvpack/gpu_cuda/cuda_error.hpp"
 #include "spmvpack/launch_rules/cache.hpp"
 
 namespace spmvpack::gpu_loader {

@@ -6,11 +6,11 @@
 #include <algorithm>
 
 #include "check.hpp"
-#include "cuda_error.hpp"
 #include "matrix.hpp"
 #include "placement.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
+#include "spmvpack/gpu_cuda/cuda_error.hpp"
 #include "upload.hpp"
 
 namespace spmvpack::gpu_loader {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "cuda_error.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
+#include "spmvpack/gpu_cuda/cuda_error.hpp"
 #include "updates.hpp"
 
 namespace spmvpack::gpu_loader {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include "cuda_error.hpp"
 #include "kernels/wait.hpp"
 #include "matrix.hpp"
+#include "spmvpack/gpu_cuda/cuda_error.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 
 namespace spmvpack::gpu_loader {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <thread>
 
-#include "cuda_error.hpp"
 #include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/gpu_cuda/cuda_error.hpp"
 
 namespace spmvpack::gpu_loader {
 namespace {

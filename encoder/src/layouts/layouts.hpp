@@ -11,6 +11,7 @@
 #include "spmvpack/container/layouts/layout.hpp"
 #include "spmvpack/encoder/device.hpp"
 #include "spmvpack/encoder/layout.hpp"
+#include "spmvpack/encoder/settings.hpp"
 #include "spmvpack/encoder/value_table.hpp"
 #include "spmvpack/encoding_rules/chains.hpp"
 #include "spmvpack/launch_rules/padded_rows.hpp"
@@ -29,9 +30,13 @@ void add_section(PartPlan& plan, const SectionDescription& description);
 /// The same for several.
 void add_sections(PartPlan& plan, std::span<const SectionDescription> descriptions);
 
-/// Of the aim's profile; the package's for fewest bytes, which no target changes.
-const Device& device_of(const Aim& aim);
-inline const Device& device_of(const PlanOptions& options) { return device_of(options.aim); }
+using encoder::check_values_setting;
+using encoder::device_of;
+using encoder::has_name;
+using encoder::read_name;
+using encoder::read_setting;
+using encoder::refuse_setting;
+using encoder::refuse_shared_values;
 
 /// Puts PartPlan::choices into a plan, and finds them there.
 template <class Choices>
@@ -43,43 +48,10 @@ const Choices& choices_of(const PartPlan& plan) {
   return *std::any_cast<const std::shared_ptr<const Choices>&>(plan.choices);
 }
 
-/// Error(errc::usage): the setting does not have this value, which is not one of `values` ("auto, 1 or 2").
-[[noreturn]] void refuse_setting(const std::string& name, const std::string& value, std::string_view values);
-
-/// Error(errc::usage): the setting wants values that are not each entry's own, of a matrix that is to be updatable.
-[[noreturn]] void refuse_shared_values(std::string_view name, std::string_view value);
-/// The same, if it does.
-inline void check_values_setting(const PlanOptions& options, std::string_view name, std::string_view value,
-                                 spmvpack::layouts::ValuesAre values) {
-  if (options.updatable && values != spmvpack::layouts::ValuesAre::own) refuse_shared_values(name, value);
-}
-
 /// The values that a plan of `a` may go by: those that have been counted, if not null, else it counts; of an updatable
 /// matrix ValueTable::any(). `estimate`: as of ValueTable::count().
 std::shared_ptr<const ValueTable> values_of(const CsrView& a, std::shared_ptr<const ValueTable> counted,
                                             const PlanOptions& options, bool estimate = false);
-
-/// The number of a setting, from `least` to `most`; none if it is absent or is the `word` for letting the plan choose
-/// (empty: there is none). Error(errc::usage).
-std::optional<std::uint64_t> read_setting(const PlanOptions& options, const std::string& name, std::uint64_t least,
-                                          std::uint64_t most, std::string_view word);
-
-/// The place among `names` of a setting's value; none if it is absent or is the `word`. Error(errc::usage).
-template <class Place>
-std::optional<Place> read_name(const PlanOptions& options, const Setting& setting,
-                               std::span<const std::string_view> names, std::string_view word = "auto") {
-  const auto found = options.settings.find(std::string(setting.name));
-  if (found == options.settings.end() || found->second == word) return {};
-  const auto name = std::find(names.begin(), names.end(), found->second);
-  if (name == names.end()) refuse_setting(found->first, found->second, setting.values);
-  return static_cast<Place>(name - names.begin());
-}
-
-/// Whether a setting has the one name that it may have beside the `word`. Error(errc::usage).
-inline bool has_name(const PlanOptions& options, const Setting& setting, std::string_view name,
-                     std::string_view word = "auto") {
-  return read_name<std::size_t>(options, setting, std::span(&name, 1), word).has_value();
-}
 
 /// Whether any entry is +0. Most matrices have none, and need no list of them.
 bool stores_zeros(const CsrView& a, int threads);

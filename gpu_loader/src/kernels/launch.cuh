@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <utility>
 
-#include "cuda_error.hpp"
 #include "device_facts.hpp"
 #include "kernels/tuning.cuh"
 #include "spmvpack/container/base/types.hpp"
+#include "spmvpack/gpu_cuda/cuda_error.hpp"
 
 namespace spmvpack::gpu_loader {
 

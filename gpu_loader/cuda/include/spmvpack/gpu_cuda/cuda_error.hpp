@@ -7,7 +7,7 @@
 
 #include "spmvpack/container/base/error.hpp"
 
-namespace spmvpack::gpu_loader {
+namespace spmvpack {
 
 /// Throws unless `status` is cudaSuccess: errc::out_of_memory if memory is short, otherwise errc::no_device.
 inline void require_cuda(cudaError_t status, const char* doing) {
@@ -21,4 +21,4 @@ inline void require_cuda(cudaError_t status, const char* doing) {
   throw Error(errc::no_device, what, {}, "check the driver with nvidia-smi");
 }
 
-}  // namespace spmvpack::gpu_loader
+}  // namespace spmvpack

@@ -1,0 +1,8 @@
+#include "execution/on_device.cuh"
+#include "layouts/ell.hpp"
+
+namespace spmvpack::gpu_encoder {
+
+template EncodedPart encode_ell(const OnDevice&, const Csr&, const PartOptions&);
+
+}  // namespace spmvpack::gpu_encoder

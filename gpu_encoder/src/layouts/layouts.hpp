@@ -1,0 +1,34 @@
+#pragma once
+// The layouts that are encoded on the device. Each is a template of what executes its passes, in NAME.hpp, and is
+// compiled for the device in a source of its own, NAME.cu.
+
+#include <array>
+
+#include "csr_arrays.hpp"
+#include "part.hpp"
+
+namespace spmvpack::gpu_encoder {
+
+/// The matrix, which has been checked, as one part of the layout.
+template <class Execution>
+EncodedPart encode_csr(const Execution& run, const Csr& a, const PartOptions& options);
+template <class Execution>
+EncodedPart encode_ell(const Execution& run, const Csr& a, const PartOptions& options);
+template <class Execution>
+EncodedPart encode_sell(const Execution& run, const Csr& a, const PartOptions& options);
+
+template <class Execution>
+struct LayoutOnDevice {
+  std::string_view name;
+  EncodedPart (*encode)(const Execution& run, const Csr& a, const PartOptions& options);
+};
+
+/// All of them, simplest first; layouts_on_device() in request.cpp has their names.
+template <class Execution>
+constexpr auto all_layouts() {
+  return std::array{LayoutOnDevice<Execution>{"csr", encode_csr<Execution>},
+                    LayoutOnDevice<Execution>{"ell", encode_ell<Execution>},
+                    LayoutOnDevice<Execution>{"sell", encode_sell<Execution>}};
+}
+
+}  // namespace spmvpack::gpu_encoder

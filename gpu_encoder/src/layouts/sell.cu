@@ -1,0 +1,8 @@
+#include "execution/on_device.cuh"
+#include "layouts/sell.hpp"
+
+namespace spmvpack::gpu_encoder {
+
+template EncodedPart encode_sell(const OnDevice&, const Csr&, const PartOptions&);
+
+}  // namespace spmvpack::gpu_encoder
