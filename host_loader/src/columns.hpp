@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "layouts/compiled.hpp"
 #include "layouts/kernels.hpp"
 #include "spmvpack/container/base/array.hpp"
 #include "spmvpack/container/base/parallel.hpp"
@@ -30,8 +31,8 @@ struct PartRows {
   }
 };
 
-/// Calls f(element, copy) with references to each element of some columns and to the place of its copy, where rows are
-/// `row_stride` apart and columns `col_stride`.
+/// Calls f(element, copy, i) with references to each element of some columns and to the place of its copy, in row i of
+/// copies whose rows are `row_stride` apart and columns `col_stride`.
 template <class T, class F>
 void each_copied(const DenseView<T>& columns, const PartRows& rows, std::remove_const_t<T>* copies,
                  std::int64_t row_stride, std::int64_t col_stride, int threads, F&& f) {
@@ -42,40 +43,43 @@ void each_copied(const DenseView<T>& columns, const PartRows& rows, std::remove_
       for (std::uint64_t j = 0; j < columns.cols; ++j) {
         T* const column = columns.column(j);
         auto* copy = copies + static_cast<std::int64_t>(begin) * row_stride + static_cast<std::int64_t>(j) * col_stride;
-        for (std::uint64_t i = begin; i < last; ++i, copy += row_stride) f(column[rows(i) * columns.row_stride], *copy);
+        for (std::uint64_t i = begin; i < last; ++i, copy += row_stride)
+          f(column[rows(i) * columns.row_stride], *copy, i);
       }
     }
   });
 }
+
+inline constexpr auto copy_in = [](const auto& element, auto& copy, std::uint64_t /*row*/) { copy = element; };
+inline constexpr auto copy_out = [](auto& element, const auto& copy, std::uint64_t /*row*/) { element = copy; };
 
 /// Neighbouring columns of X or Y: where they lie, or copies of them.
 template <class T>
 class ColumnCopies {
  public:
   /// Of `all`, up to `most` at a time. `by_rows`: they are to lie side by side; else each column is to be contiguous.
-  ColumnCopies(const DenseView<T>& all, std::uint64_t most, bool by_rows, int threads)
+  /// `always`: they are copied wherever they lie.
+  ColumnCopies(const DenseView<T>& all, std::uint64_t most, bool by_rows, bool always, int threads)
       : all_(all), by_rows_(by_rows), threads_(threads) {
     const bool fits = by_rows ? all.col_stride == 1 : all.has_contiguous_columns();
-    if (!fits) copies_ = Array<std::remove_const_t<T>>(checked_mul(all.rows, most, "elements of columns"));
+    if (always || !fits) copies_ = Array<std::remove_const_t<T>>(checked_mul(all.rows, most, "elements of columns"));
   }
-  /// Takes `count` columns from `first` on; their copies have their elements, or for results that are only written
-  /// none.
-  DenseView<T> take(std::uint64_t first, std::uint64_t count, bool with_elements) {
+  /// Takes `count` columns from `first` on. Of copies, the elements are whatever each() makes them.
+  DenseView<T> take(std::uint64_t first, std::uint64_t count) {
     at_ = {all_.column(first), all_.rows, count, all_.row_stride, all_.rows == 0 ? 0 : all_.col_stride};
     if (copies_.empty()) return at_;
-    if (with_elements) each([](const T& element, std::remove_const_t<T>& copy) { copy = element; });
     return {copies_.data(), all_.rows, count, row_stride(), col_stride()};
   }
-  /// Writes what was taken to its place.
-  void put_back() {
-    if (!copies_.empty()) each([](T& element, const T& copy) { element = copy; });
+  /// What was taken, where it lies.
+  [[nodiscard]] const DenseView<T>& taken() const { return at_; }
+  /// Calls f(element, copy, row) for each element that was taken, if they are copied.
+  template <class F>
+  void each(F&& f) {
+    if (!copies_.empty())
+      each_copied(at_, {.count = all_.rows}, copies_.data(), row_stride(), col_stride(), threads_, f);
   }
 
  private:
-  template <class F>
-  void each(F&& f) {
-    each_copied(at_, {.count = all_.rows}, copies_.data(), row_stride(), col_stride(), threads_, f);
-  }
   [[nodiscard]] std::int64_t row_stride() const { return by_rows_ ? static_cast<std::int64_t>(at_.cols) : 1; }
   [[nodiscard]] std::int64_t col_stride() const { return by_rows_ ? 1 : static_cast<std::int64_t>(all_.rows); }
 
@@ -111,6 +115,30 @@ void scale(T beta, const DenseView<T>& y, int threads) {
   });
 }
 
+/// y_i = fma(alpha f_i, s_i, beta y_i) for the rows [begin, end) of a column; s may be y if beta is 0.
+template <class T>
+SPMVPACK_INLINE void scale_sums_of_column(T alpha, const T* f, const T* s, std::int64_t s_stride, T beta, T* y,
+                                          std::int64_t y_stride, std::uint64_t begin, std::uint64_t end) {
+  s += static_cast<std::int64_t>(begin) * s_stride;
+  y += static_cast<std::int64_t>(begin) * y_stride;
+  for (std::uint64_t i = begin; i < end; ++i, s += s_stride, y += y_stride)
+    *y = std::fma(alpha * f[i], *s, scaled(beta, *y));
+}
+/// The same for columns of sums, which may be those of y if beta is 0.
+template <class T>
+void scale_sums(T alpha, const T* factors, const DenseView<const T>& sums, T beta, const DenseView<T>& y, int threads) {
+  constexpr std::uint64_t rows_in_cache = 64;
+  const auto of_column = best_of<scale_sums_of_column<T>>();
+  parallel_pieces(y.rows, rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    const std::uint64_t step = y.cols == 1 ? end - begin : rows_in_cache;
+    for (std::uint64_t last = 0; begin < end; begin = last) {
+      last = std::min(begin + step, end);
+      for (std::uint64_t j = 0; j < y.cols; ++j)
+        of_column(alpha, factors, sums.column(j), sums.row_stride, beta, y.column(j), y.row_stride, begin, last);
+    }
+  });
+}
+
 /// How one part multiplies.
 template <class T>
 struct PartMultiply {
@@ -137,7 +165,7 @@ struct PartMultiply {
       gathered = Array<T>(checked_mul(x_rows.count, count, "gathered elements"));
       operands.x = gathered.data();
       operands.x_stride = count;
-      each_copied(x, x_rows, gathered.data(), count, 1, threads, [](const T& from, T& to) { to = from; });
+      each_copied(x, x_rows, gathered.data(), count, 1, threads, copy_in);
     }
     if (y_rows.list == nullptr) operands.y += static_cast<std::int64_t>(y_rows.begin) * y.row_stride;
     layout.columns(part, state, operands, threads);
@@ -153,7 +181,7 @@ struct PartMultiply {
       Operands<T> operands{.alpha = alpha, .x = from.data + x_rows.begin, .beta = beta, .y = to.data};
       if (gathers) {
         operands.x = of_x.data();
-        each_copied(from, x_rows, of_x.data(), 1, 0, threads, [](const T& element, T& copy) { copy = element; });
+        each_copied(from, x_rows, of_x.data(), 1, 0, threads, copy_in);
       }
       if (!copies) {
         operands.rows = y_rows.list;
@@ -162,10 +190,9 @@ struct PartMultiply {
         continue;
       }
       operands.y = of_y.data();
-      if (beta != 0)
-        each_copied(to, y_rows, of_y.data(), 1, 0, threads, [](const T& element, T& copy) { copy = element; });
+      if (beta != 0) each_copied(to, y_rows, of_y.data(), 1, 0, threads, copy_in);
       layout.multiply(part, state, operands, threads);
-      each_copied(to, y_rows, of_y.data(), 1, 0, threads, [](T& element, const T& copy) { element = copy; });
+      each_copied(to, y_rows, of_y.data(), 1, 0, threads, copy_out);
     }
   }
 };

@@ -129,23 +129,34 @@ void HostMatrix::unpermute(std::span<const T> permuted, std::span<T> user) const
 
 template <class V>
 void HostMatrix::multiply(real_of<V> alpha, std::type_identity_t<DenseView<const V>> x, real_of<V> beta, DenseView<V> y,
-                          int threads, const MultiplyDescription& description) const {
+                          int threads, const MultiplyDescription& description,
+                          const Scaling<real_of<V>>& scaling) const {
   using T = real_of<V>;
   require_threads(threads);
   const Operand operand = require_description(facts_, infos_, value_type_of<T>, description);
   check_operands(operand, description.operation, x, y);
-  if constexpr (is_complex<V>)
-    each_real_view(x, y, [&](const DenseView<const T>& real_x, const DenseView<T>& real_y) {
-      multiply_real(operand, alpha, real_x, beta, real_y, threads, description.basis);
-    });
-  else
-    multiply_real(operand, alpha, x, beta, y, threads, description.basis);
+  const auto check = [&](const DenseView<const T>& /*x*/, const DenseView<T>& real_y) {
+    check_scaling(scaling, facts_, real_y);
+  };
+  const auto multiply = [&](const DenseView<const T>& real_x, const DenseView<T>& real_y) {
+    multiply_real(operand, alpha, real_x, beta, real_y, threads, description.basis, scaling.of(description.operation));
+  };
+  if constexpr (is_complex<V>) {
+    each_real_view(x, y, check);
+    each_real_view(x, y, multiply);
+  } else {
+    check(x, y);
+    multiply(x, y);
+  }
 }
 
 template <class T>
 void HostMatrix::multiply_real(const Operand& operand, T alpha, const DenseView<const T>& x, T beta,
-                               const DenseView<T>& y, int threads, Basis basis) const {
+                               const DenseView<T>& y, int threads, Basis basis, Scaling<T> scaling) const {
+  if (alpha == 0) scaling = {};
   const bool scales = alpha != 0 && first_part_scales(operand, infos_);
+  const bool scaled_x = !scaling.columns.empty(), scaled_y = !scaling.rows.empty();
+  const T part_alpha = scaled_y ? T{1} : alpha, part_beta = scaled_y ? T{0} : beta;
   const auto layout_of = [&](std::size_t i) { return parts_[i].layout->with_vectors<T>(facts_.value_type); };
   bool by_rows = false;
   std::uint64_t nnz = 0;
@@ -155,13 +166,20 @@ void HostMatrix::multiply_real(const Operand& operand, T alpha, const DenseView<
   });
   by_rows = by_rows && worth_copies(x, y, nnz);
   const std::uint64_t most = std::min<std::uint64_t>(by_rows ? most_columns : 1, y.cols);
-  ColumnCopies<const T> of_x(x, alpha == 0 ? 0 : most, by_rows, threads);
-  ColumnCopies<T> of_y(y, most, by_rows, threads);
+  ColumnCopies<const T> of_x(x, alpha == 0 ? 0 : most, by_rows, scaled_x, threads);
+  ColumnCopies<T> of_y(y, most, by_rows, scaled_y && beta != 0, threads);
   each_column_block(y.cols, std::max<std::uint64_t>(most, 1), [&](std::uint64_t first, std::uint64_t count) {
-    const DenseView<T> to = of_y.take(first, count, beta != 0);
-    if (!scales && beta != 1) scale(beta, to, threads);
+    const DenseView<T> to = of_y.take(first, count);
+    if (part_beta != 0) of_y.each(copy_in);
+    if (!scales && part_beta != 1) scale(part_beta, to, threads);
     if (alpha != 0) {
-      const DenseView<const T> from = of_x.take(first, count, true);
+      const DenseView<const T> from = of_x.take(first, count);
+      if (scaled_x)
+        of_x.each([factors = scaling.columns.data()](const T& element, T& copy, std::uint64_t row) {
+          copy = factors[row] * element;
+        });
+      else
+        of_x.each(copy_in);
       each_part(operand, infos_, [&](std::size_t i, bool add, bool negate) {
         const PartView& part = parts_[i].loaded.view();
         const bool user = basis == Basis::user;
@@ -172,20 +190,23 @@ void HostMatrix::multiply_real(const Operand& operand, T alpha, const DenseView<
             user ? PartRows::of(part, part.info().cols, "col_map") : PartRows{.count = x.rows},
             user ? PartRows::of(part, part.info().rows, "row_map") : PartRows{.count = y.rows},
             threads};
-        const T a = negate ? -alpha : alpha, b = add ? T{1} : beta;
+        const T a = negate ? -part_alpha : part_alpha, b = add ? T{1} : part_beta;
         if (by_rows)
           multiply.side_by_side(a, from, b, to);
         else
           multiply.one_by_one(a, from, b, to);
       });
     }
-    of_y.put_back();
+    if (scaled_y)
+      scale_sums(alpha, scaling.rows.data(), DenseView<const T>(to), beta, of_y.taken(), threads);
+    else
+      of_y.each(copy_out);
   });
 }
 
 #define SPMVPACK_INSTANTIATE_MULTIPLY(V)                                                            \
   template void HostMatrix::multiply(real_of<V>, DenseView<const V>, real_of<V>, DenseView<V>, int, \
-                                     const MultiplyDescription&) const;
+                                     const MultiplyDescription&, const Scaling<real_of<V>>&) const;
 #define SPMVPACK_INSTANTIATE_VECTORS(T)                                        \
   template void HostMatrix::permute(std::span<const T>, std::span<T>) const;   \
   template void HostMatrix::unpermute(std::span<const T>, std::span<T>) const; \

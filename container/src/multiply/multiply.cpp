@@ -171,6 +171,14 @@ void check_operands(const Operand& operand, Operation operation, const DensePlac
   if (overlap(x, y)) throw Error(errc::usage, "x and y overlap", {}, "use two vectors");
 }
 
+void check_factors(const DensePlace& factors, std::uint64_t expected, const char* sides, const DensePlace& y) {
+  if (factors.rows == 0) return;
+  if (factors.rows != expected)
+    throw Error(errc::usage, fmt::format("{} factors of {}, A has {}", factors.rows, sides, expected), {},
+                "give one for each, or none at all; with the transpose, too, they are of A's");
+  if (overlap(factors, y)) throw Error(errc::usage, fmt::format("the factors of {} and y overlap", sides));
+}
+
 bool first_part_scales(const Operand& operand, std::span<const PartInfo> parts) noexcept {
   const std::span<const PartInfo> of_role = parts_of(parts, operand.role);
   return !of_role.empty() && of_role[0].rows.count == operand.rows;

@@ -68,17 +68,19 @@ class SPMVPACK_EXPORT HostMatrix {
   /// of columns of their own. Y is not read if beta is 0, nor X if alpha is 0. The layout fixes the order of additions
   /// (docs/LAYOUTS.md), which does not depend on `threads` (0: all). Copies, in memory that counts, are made of up to
   /// 16 columns of an X, or a Y, that do not lie side by side (col_stride 1) where the layout multiplies several at
-  /// once and that is worth it; else of one that is not contiguous. Errors, before anything is computed: errc::usage
-  /// (wrong sizes or types, X and Y overlap, or there is no transpose); errc::unsupported (a kernel other than the
-  /// default); errc::out_of_memory.
+  /// once and that is worth it; else of one that is not contiguous. With factors of rows or columns, the multiply is
+  /// one with D_r A D_c (Scaling): columns of X are copied, and those of Y if beta is not 0. Errors, before anything is
+  /// computed: errc::usage (wrong sizes or types, X or factors overlap Y, or there is no transpose); errc::unsupported
+  /// (a kernel other than the default); errc::out_of_memory.
   template <class V>
   void multiply(real_of<V> alpha, std::type_identity_t<DenseView<const V>> x, real_of<V> beta, DenseView<V> y,
-                int threads = 0, const MultiplyDescription& description = describe<V>()) const;
+                int threads = 0, const MultiplyDescription& description = describe<V>(),
+                const Scaling<real_of<V>>& scaling = {}) const;
   /// The same for a y that is a std::span, a std::vector, a std::array or the like.
   template <class Y, class V = typename std::remove_reference_t<Y>::value_type>
   void multiply(real_of<V> alpha, std::type_identity_t<DenseView<const V>> x, real_of<V> beta, Y&& y, int threads = 0,
-                const MultiplyDescription& description = describe<V>()) const {
-    multiply<V>(alpha, x, beta, DenseView<V>(y), threads, description);
+                const MultiplyDescription& description = describe<V>(), const Scaling<real_of<V>>& scaling = {}) const {
+    multiply<V>(alpha, x, beta, DenseView<V>(y), threads, description, scaling);
   }
 
   /// The user's vector in the order of Basis::permuted, and back. The vectors do not overlap; T is float or double.
@@ -98,10 +100,10 @@ class SPMVPACK_EXPORT HostMatrix {
   /// With facts_ and parts_.
   void make_updatable(const Container& container, const LoadOptions& options);
   void require_updatable() const;
-  /// multiply() of operands that have been checked.
+  /// multiply() of operands that have been checked; `scaling` is that of op(A).
   template <class T>
   void multiply_real(const Operand& operand, T alpha, const DenseView<const T>& x, T beta, const DenseView<T>& y,
-                     int threads, Basis basis) const;
+                     int threads, Basis basis, Scaling<T> scaling) const;
   [[nodiscard]] std::span<const std::uint32_t> permutation() const;
   [[nodiscard]] std::vector<const LoadedPart*> loaded_parts() const;
 

@@ -1,6 +1,6 @@
 #pragma once
-/// The description of a multiply Y = alpha op(A) X + beta Y, its operands, and what it does in which order: shared by
-/// all loaders and by C.
+/// The description of a multiply Y = alpha op(A) X + beta Y, its operands and factors, and what it does in which order:
+/// shared by all loaders and by C.
 
 #include <complex>
 #include <cstddef>
@@ -166,6 +166,21 @@ void each_column_block(std::uint64_t columns, std::uint64_t most, F&& f) {
     f(first, most < columns - first ? most : columns - first);
 }
 
+/// Factors of A's rows and columns, in the caller's memory: the multiply is one with B = D_r A D_c, whose values exist
+/// nowhere. Each has as many elements as A has rows, or columns; an empty one stands for ones. They belong to A's rows
+/// and columns whatever the operation is: op(B) = B^T = D_c A^T D_r multiplies x by `rows`, and sums by `columns`. In a
+/// permuted basis they are in its order, as x and y are. They may change from one multiply to the next, and do not
+/// overlap y. docs/LAYOUTS.md, "Scaled rows and columns", has the roundings.
+template <class T>
+struct Scaling {
+  std::span<const T> rows = {}, columns = {};
+
+  /// Of the rows and the columns of op(A).
+  [[nodiscard]] constexpr Scaling of(Operation operation) const noexcept {
+    return operation == Operation::none ? *this : Scaling{columns, rows};
+  }
+};
+
 /// Everything about a multiply except its operands, whose sizes and strides are their own. What a loader does not
 /// support is refused with errc::unsupported before anything is computed.
 struct MultiplyDescription {
@@ -178,9 +193,19 @@ struct MultiplyDescription {
   /// whose rows begin at multiples of 16 bytes, as its first element does. A GPU's kernels take such a one where it
   /// lies if its columns fill 16 bytes, too; others have to be copied.
   bool row_major_x = false;
+  bool scaled_rows = false;        ///< that a workspace is also for factors of A's rows (Scaling)
+  bool scaled_columns = false;     ///< that it is also for factors of A's columns
   bool scalars_on_device = false;  ///< alpha and beta are in device memory, read when the multiply runs
   KernelId kernel = {};
   Basis basis = Basis::user;  ///< permuted: X and Y are as permute() of the loaded matrix makes them
+
+  /// Whether x, or the sums of op(A) x, are multiplied by factors.
+  [[nodiscard]] constexpr bool scales_x() const noexcept {
+    return operation == Operation::none ? scaled_columns : scaled_rows;
+  }
+  [[nodiscard]] constexpr bool scales_y() const noexcept {
+    return operation == Operation::none ? scaled_rows : scaled_columns;
+  }
 };
 
 /// Describes the multiply with one vector whose elements are of type V. A complex one is two real ones in rows; k of
@@ -212,6 +237,17 @@ SPMVPACK_EXPORT Operand check_description(const MultiplyDescription& description
 /// element of Y is there twice, or X and Y overlap.
 SPMVPACK_EXPORT void check_operands(const Operand& operand, Operation operation, const DensePlace& x,
                                     const DensePlace& y);
+
+/// Error(errc::usage) unless there are as many factors as A has `expected` rows, or columns, as `sides` says, or none,
+/// and they do not overlap Y, whose elements are of their type.
+SPMVPACK_EXPORT void check_factors(const DensePlace& factors, std::uint64_t expected, const char* sides,
+                                   const DensePlace& y);
+/// The same of both.
+template <class T>
+void check_scaling(const Scaling<T>& scaling, const MatrixFacts& facts, const DenseView<T>& y) {
+  check_factors(DenseView<const T>(scaling.rows), facts.rows, "rows", y);
+  check_factors(DenseView<const T>(scaling.columns), facts.cols, "columns", y);
+}
 
 /// Whether the first part that multiplies has all rows, each once, and so scales y along the way. If not, y = beta y
 /// comes first, and every part adds.
