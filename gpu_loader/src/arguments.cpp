@@ -31,8 +31,13 @@ void require_vectors(const Operand& operand, const MultiplyDescription& descript
   require_place("y", y);
 }
 
-void require_workspace(std::span<const std::byte> workspace, std::uint64_t needed, const DensePlace& x,
-                       const DensePlace& y) {
+void require_factors(const DensePlace& of_rows, const DensePlace& of_columns) {
+  require_place("the array of factors of rows", of_rows);
+  require_place("the array of factors of columns", of_columns);
+}
+
+void require_workspace(std::span<const std::byte> workspace, std::uint64_t needed,
+                       std::initializer_list<DensePlace> operands) {
   if (needed == 0) return;
   if (workspace.size() < needed || workspace.data() == nullptr)
     refuse(fmt::format("the workspace has {} bytes, {} are needed", workspace.data() == nullptr ? 0 : workspace.size(),
@@ -40,11 +45,13 @@ void require_workspace(std::span<const std::byte> workspace, std::uint64_t neede
            "call workspace_bytes() for its size");
   if (address(workspace.data()) % workspace_boundary != 0)
     refuse(fmt::format("the workspace is not on a {}-byte boundary", workspace_boundary));
-  DensePlace used = x;  // in elements of theirs, on whose boundaries all three are
+  DensePlace used;  // in elements of theirs, on whose boundaries all are
   used.data = workspace.data();
-  used.rows = div_up(needed, x.element_bytes);
-  used.cols = used.row_stride = 1;
-  if (overlap(used, x) || overlap(used, y)) refuse("the workspace overlaps x or y", "give it memory of its own");
+  used.element_bytes = operands.begin()->element_bytes;
+  used.rows = div_up(needed, used.element_bytes);
+  used.cols = 1;
+  for (const DensePlace& operand : operands)
+    if (overlap(used, operand)) refuse("the workspace overlaps x, y or factors", "give it memory of its own");
 }
 
 }  // namespace spmvpack::gpu_loader

@@ -2,13 +2,13 @@
 
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 
-#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "arguments.hpp"
+#include "described.hpp"
 #include "instances.hpp"
 #include "kernels/vectors.hpp"
 #include "layouts/registry.hpp"
@@ -46,7 +46,8 @@ struct Dealing {
     return checked_mul(checked_add(x_bytes, y_bytes, "workspace bytes"), at_once, "workspace bytes");
   }
 };
-/// `scales`: whether a part scales y; else that is done before, in contiguous columns.
+/// `scales`: whether a part scales y; else that is done before, in contiguous columns. X that is multiplied by factors
+/// is copied, and so are the sums that are to be.
 Dealing dealing_of(std::span<const DevicePart> parts, bool scales, const KernelChoice& choice, const Operand& operand,
                    const MultiplyDescription& description) {
   ColumnsAtOnce columns{.most = 1, .any_strides = scales};
@@ -57,12 +58,13 @@ Dealing dealing_of(std::span<const DevicePart> parts, bool scales, const KernelC
     columns = columns.together_with(takes);
   }
   const std::uint64_t at_once = std::min(columns.most, description.right_hand_sides);
-  const auto bytes = [&](std::uint64_t rows, bool strided) {
-    return strided && at_once != 0 && !columns.any_strides
+  const auto bytes = [&](std::uint64_t rows, bool strided, bool scaled) {
+    return at_once != 0 && (scaled || (strided && !columns.any_strides))
                ? round_up(rows * size_of(description.vectors), format::section_boundary)
                : 0;
   };
-  return {at_once, bytes(operand.cols, description.strided_x), bytes(operand.rows, description.strided_y)};
+  return {at_once, bytes(operand.cols, description.strided_x, description.scales_x()),
+          bytes(operand.rows, description.strided_y, description.scales_y())};
 }
 
 /// How many columns of X, neighbours in each of its rows, all parts take at once; less than 2: columns are dealt one by
@@ -80,14 +82,12 @@ std::uint64_t packed_bytes(const Operand& operand, std::uint64_t columns, ValueT
   return round_up(checked_mul(operand.cols, packed_stride(columns, vectors) * size_of(vectors), "workspace bytes"),
                   format::section_boundary);
 }
-/// Whether kernels take X where it lies: they load 16 bytes of a row at once, and count bytes between rows in 32 bits.
-template <class T>
-bool is_row_major(const DenseView<const T>& x) {
-  if (x.rows == 0 || x.cols == 0) return true;
-  const std::uint64_t bytes = static_cast<std::uint64_t>(x.row_stride) * sizeof(T);
-  return x.col_stride == 1 && x.row_stride >= 0 && bytes <= 0xFFFFFFFFU &&
-         (bytes | x.cols * sizeof(T) | reinterpret_cast<std::uintptr_t>(x.data)) % 16 == 0;
+/// Bytes of the sums of so many columns, that are multiplied by factors before they are Y.
+std::uint64_t sum_bytes(const Operand& operand, std::uint64_t columns, ValueType vectors) {
+  return round_up(checked_mul(operand.rows, columns * size_of(vectors), "workspace bytes"), format::section_boundary);
 }
+/// At the start of the workspace if sums are multiplied by factors: alpha of the parts, 1, or 0 if alpha is 0.
+constexpr std::uint64_t unit_bytes = format::section_boundary;
 
 template <class T>
 Scalar<T> negative(Scalar<T> scalar) {
@@ -193,11 +193,15 @@ std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription& descripti
                                       : gpu_loader::workspace_bytes(table, info, kernel, description.vectors,
                                                                     description.right_hand_sides, description.basis));
   }
-  if (row_major != 0)
-    return description.row_major_x &&
+  if (description.scales_y()) most = checked_add(most, unit_bytes, "workspace bytes");
+  if (row_major != 0) {
+    if (description.scales_y())
+      most = checked_add(most, sum_bytes(operand, row_major, description.vectors), "workspace bytes");
+    return description.row_major_x && !description.scales_x() &&
                    packed_stride(description.right_hand_sides, description.vectors) == description.right_hand_sides
                ? most
                : checked_add(most, packed_bytes(operand, row_major, description.vectors), "workspace bytes");
+  }
   return checked_add(
       most,
       dealing_of(impl_->parts_of(operand.role), first_part_scales(operand, impl_->infos), choice, operand, description)
@@ -207,64 +211,85 @@ std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription& descripti
 
 namespace {
 
-/// The description of the multiply of these operands.
-template <class T>
-MultiplyDescription described(MultiplyDescription given, const DenseView<const T>& x, const DenseView<T>& y) {
-  given.right_hand_sides = x.cols;
-  given.strided_x = !x.has_contiguous_columns();
-  given.strided_y = !y.has_contiguous_columns();
-  given.row_major_x = is_row_major(x);
-  return given;
-}
-
-/// multiply() of operands and a workspace that have been checked.
+/// multiply() of operands and a workspace that have been checked; `scaling` is that of op(A).
 template <class T>
 void multiply_real(const DeviceMatrix::Impl& impl, const Operand& operand, const Scalar<T>& alpha,
                    const DenseView<const T>& x, const Scalar<T>& beta, const DenseView<T>& y,
-                   std::span<std::byte> workspace, Stream stream, const MultiplyDescription& asked) {
+                   std::span<std::byte> workspace, Stream stream, const MultiplyDescription& asked,
+                   const Scaling<T>& scaling) {
   const bool scales = first_part_scales(operand, impl.infos);
   const KernelChoice choice(impl.layouts, asked.kernel);
   const bool keep = launch_rules::cache::keeps(impl.bytes_of(operand.role) + (operand.rows + operand.cols) * sizeof(T),
                                                y.cols, impl.device.l2_bytes, impl.cache_share);
-  const auto call_of = [&](std::size_t i, bool add, bool negate, std::byte* room) {
+  // Sums that are multiplied by factors are those of A x: alpha and beta come with the factors. If Y is not read, it
+  // has them in between.
+  const T* const of_x = scaling.columns.empty() ? nullptr : scaling.columns.data();
+  const T* const of_sums = scaling.rows.empty() ? nullptr : scaling.rows.data();
+  const bool y_is_read = !is_known(beta, 0);
+  std::byte* room = workspace.data();
+  Scalar<T> part_alpha = alpha, part_beta = beta;
+  if (of_sums != nullptr) {
+    part_alpha = T{1};
+    part_beta = T{0};
+    if (alpha.device != nullptr) {
+      part_alpha = Scalar<T>::on_device(reinterpret_cast<const T*>(room));
+      set_unit(asked.vectors, alpha, room, stream);
+    }
+    room += unit_bytes;
+  }
+  const auto call_of = [&](std::size_t i, bool add, bool negate, std::byte* part_room) {
     return MultiplyCall{.device = impl.device,
                         .kernel = choice.of(impl.parts[i]),
                         .description = asked,
-                        .alpha = negate ? negative(alpha) : alpha,
-                        .beta = add ? Scalar<T>(1) : beta,
+                        .alpha = negate ? negative(part_alpha) : part_alpha,
+                        .beta = add ? Scalar<T>(1) : part_beta,
                         .keep = keep,
-                        .workspace = room,
+                        .workspace = part_room,
                         .stream = stream};
   };
   const ColumnBlock<T> all{
       x.data, y.data, x.row_stride, x.rows == 0 ? 0 : x.col_stride, y.row_stride, y.rows == 0 ? 0 : y.col_stride,
       y.cols};
   if (const std::uint64_t most = row_major_columns_of(impl.parts_of(operand.role), choice, asked); most >= 2) {
-    const std::uint64_t packed =
-        asked.row_major_x ? 0 : packed_bytes(operand, row_major_room(y.cols, most, asked.vectors), asked.vectors);
+    const bool packs = !asked.row_major_x || of_x != nullptr;
+    const std::uint64_t columns_at_once = row_major_room(y.cols, most, asked.vectors);
+    T* const x_copies = reinterpret_cast<T*>(room);
+    if (packs) room += packed_bytes(operand, columns_at_once, asked.vectors);
+    T* const sums = reinterpret_cast<T*>(room);
+    const bool sums_apart = of_sums != nullptr && y_is_read;
+    if (sums_apart) room += sum_bytes(operand, columns_at_once, asked.vectors);
     each_column_block(
         y.cols, row_major_block(y.cols, most, asked.vectors), [&](std::uint64_t first, std::uint64_t count) {
-          ColumnBlock<T> columns = all.part(first, count);
-          if (!asked.row_major_x) {
+          const ColumnBlock<T> given = all.part(first, count);
+          ColumnBlock<T> columns = given;
+          if (packs) {
             const std::uint64_t stride = packed_stride(count, asked.vectors);
             if (!is_known(alpha, 0))
-              pack_columns(asked.vectors, alpha, untyped(columns), nullptr, workspace.data(), stride, x.rows, stream);
-            columns.x = reinterpret_cast<const T*>(workspace.data());
+              pack_columns(asked.vectors, alpha, untyped(columns), nullptr, x_copies, stride, x.rows, stream, of_x);
+            columns.x = x_copies;
             columns.x_row_stride = static_cast<std::int64_t>(stride);
           }
           columns.x_col_stride = 1;
-          if (!scales) scale_columns(asked.vectors, beta, untyped(columns), operand.rows, stream);
+          if (sums_apart) {
+            columns.y = sums;
+            columns.y_row_stride = static_cast<std::int64_t>(count);
+            columns.y_col_stride = 1;
+          }
+          if (!scales) scale_columns(asked.vectors, part_beta, untyped(columns), operand.rows, stream);
           each_part(operand, impl.infos, [&](std::size_t i, bool add, bool negate) {
-            MultiplyCall call = call_of(i, add, negate, workspace.data() + packed);
+            MultiplyCall call = call_of(i, add, negate, room);
             call.row_major = true;
             multiply_part(impl.parts[i], call, columns);
           });
+          if (of_sums != nullptr)
+            scale_sums(asked.vectors, alpha, of_sums, untyped(columns), beta, untyped(given), y.rows, stream);
         });
     return;
   }
   const Dealing dealing = dealing_of(impl.parts_of(operand.role), scales, choice, operand, asked);
   const std::uint64_t x_stride = dealing.x_bytes / sizeof(T), y_stride = dealing.y_bytes / sizeof(T);
-  T* const x_copies = reinterpret_cast<T*>(workspace.data());
+  const bool y_apart = of_sums != nullptr ? y_is_read || asked.strided_y : dealing.y_bytes != 0;
+  T* const x_copies = reinterpret_cast<T*>(room);
   T* const y_copies = x_copies + x_stride * dealing.at_once;
   each_column_block(y.cols, dealing.at_once, [&](std::uint64_t first, std::uint64_t count) {
     ColumnBlock<T> columns = all.part(first, count);
@@ -274,7 +299,7 @@ void multiply_real(const DeviceMatrix::Impl& impl, const Operand& operand, const
       columns.x_row_stride = 1;
       columns.x_col_stride = static_cast<std::int64_t>(x_stride);
     }
-    if (dealing.y_bytes != 0) {
+    if (y_apart) {
       columns.y = y_copies;
       columns.y_row_stride = 1;
       columns.y_col_stride = static_cast<std::int64_t>(y_stride);
@@ -282,18 +307,20 @@ void multiply_real(const DeviceMatrix::Impl& impl, const Operand& operand, const
     for (std::uint64_t j = 0; j < count; ++j) {
       const ColumnBlock<T> from = given.part(j, 1), to = columns.part(j, 1);
       if (dealing.x_bytes != 0 && !is_known(alpha, 0))
-        copy_vector(asked.vectors, alpha, from.x, from.x_row_stride, x_copies + j * x_stride, 1, x.rows, stream);
-      if (dealing.y_bytes != 0 && !is_known(beta, 0))
-        copy_vector(asked.vectors, beta, from.y, from.y_row_stride, to.y, 1, y.rows, stream);
-      if (!scales) scale_vector(asked.vectors, beta, to.y, nullptr, operand.rows, stream);
+        copy_vector(asked.vectors, alpha, from.x, from.x_row_stride, x_copies + j * x_stride, 1, x.rows, stream, of_x);
+      if (y_apart && !is_known(part_beta, 0))
+        copy_vector(asked.vectors, part_beta, from.y, from.y_row_stride, to.y, 1, y.rows, stream);
+      if (!scales) scale_vector(asked.vectors, part_beta, to.y, nullptr, operand.rows, stream);
     }
     each_part(operand, impl.infos, [&](std::size_t i, bool add, bool negate) {
       const DevicePart& part = impl.parts[i];
-      const MultiplyCall call = call_of(i, add, negate, workspace.data() + dealing.copy_bytes());
+      const MultiplyCall call = call_of(i, add, negate, room + dealing.copy_bytes());
       each_column_block(count, kernel_tables()[part.layout]->kernels[call.kernel].columns.most,
                         [&](std::uint64_t j, std::uint64_t n) { multiply_part(part, call, columns.part(j, n)); });
     });
-    if (dealing.y_bytes != 0)
+    if (of_sums != nullptr)
+      scale_sums(asked.vectors, alpha, of_sums, untyped(columns), beta, untyped(given), y.rows, stream);
+    else if (y_apart)
       for (std::uint64_t j = 0; j < count; ++j) {
         const ColumnBlock<T> from = columns.part(j, 1), to = given.part(j, 1);
         copy_vector(asked.vectors, Scalar<T>(1), from.y, 1, to.y, to.y_row_stride, y.rows, stream);
@@ -306,17 +333,21 @@ void multiply_real(const DeviceMatrix::Impl& impl, const Operand& operand, const
 template <class V>
 void DeviceMatrix::multiply(Scalar<real_of<V>> alpha, std::type_identity_t<DenseView<const V>> x,
                             Scalar<real_of<V>> beta, DenseView<V> y, std::span<std::byte> workspace, Stream stream,
-                            const MultiplyDescription& description) const {
+                            const MultiplyDescription& description, const Scaling<real_of<V>>& scaling) const {
   using T = real_of<V>;
   const Operand operand = check_description(description, impl_->facts, impl_->infos);
+  const Scaling<T> used = is_known(alpha, 0) ? Scaling<T>{} : scaling;
   const auto check = [&](const DenseView<const T>& real_x, const DenseView<T>& real_y) {
-    const std::uint64_t needed = workspace_bytes(described(description, real_x, real_y));
+    const std::uint64_t needed = workspace_bytes(described(description, real_x, real_y, used));
     require_vectors(operand, description, value_type_of<T>, real_x, real_y);
-    require_workspace(workspace, needed, real_x, real_y);
+    check_scaling(scaling, impl_->facts, real_y);
+    const DenseView<const T> rows(scaling.rows), columns(scaling.columns);
+    require_factors(rows, columns);
+    require_workspace(workspace, needed, {real_x, real_y, rows, columns});
   };
   const auto multiply = [&](const DenseView<const T>& real_x, const DenseView<T>& real_y) {
     multiply_real(*impl_, operand, alpha, real_x, beta, real_y, workspace, stream,
-                  described(description, real_x, real_y));
+                  described(description, real_x, real_y, used), used.of(description.operation));
   };
   if constexpr (is_complex<V>) {
     check_operands(operand, description.operation, x, y);  // of all columns
@@ -375,91 +406,6 @@ void DeviceMatrix::unpermute(std::span<const T> permuted, std::span<T> user, Str
   const std::uint32_t* const list =
       permutation(*impl_, DenseView<const T>(permuted), DenseView<T>(user), value_type_of<T>);
   scatter_vector(value_type_of<T>, list, permuted.data(), user.data(), user.size(), stream);
-}
-
-namespace {
-
-/// Columns of multiply_host_vectors() that are on the device at once.
-constexpr std::uint64_t most_host_columns = 16;
-
-/// Room on the device for some columns of X or Y, one after the other.
-template <class T>
-class DeviceColumns {
- public:
-  DeviceColumns(std::uint64_t rows, std::uint64_t most)
-      : rows_(rows), memory_(allocate({}, checked_mul(checked_mul(rows, most, "elements"), sizeof(T), "bytes"))) {}
-  [[nodiscard]] DenseView<T> view(std::uint64_t count) const {
-    return {static_cast<T*>(memory_.get()), rows_, count, 1, static_cast<std::int64_t>(rows_)};
-  }
-  /// Copies `count` columns of `from`, from `first` on, to the first places.
-  void take(const DenseView<const T>& from, std::uint64_t first, std::uint64_t count) {
-    for (std::uint64_t j = 0; j < count; ++j) {
-      const T* source = from.column(first + j);
-      if (!from.has_contiguous_columns()) {
-        prepare_staged();
-        for (std::uint64_t i = 0; i < rows_; ++i) staged_[i] = source[static_cast<std::int64_t>(i) * from.row_stride];
-        source = staged_.data();
-      }
-      copy(view(count).column(j), source, cudaMemcpyHostToDevice);
-    }
-  }
-  /// The way back.
-  void put(const DenseView<T>& to, std::uint64_t first, std::uint64_t count) {
-    for (std::uint64_t j = 0; j < count; ++j) {
-      T* const target = to.column(first + j);
-      const bool direct = to.has_contiguous_columns();
-      if (!direct) prepare_staged();
-      copy(direct ? target : staged_.data(), view(count).column(j), cudaMemcpyDeviceToHost);
-      for (std::uint64_t i = 0; !direct && i < rows_; ++i)
-        target[static_cast<std::int64_t>(i) * to.row_stride] = staged_[i];
-    }
-  }
-
- private:
-  /// For a column that is not contiguous: CUDA's copies know no strides of 0 and below.
-  void prepare_staged() {
-    if (staged_.size() != rows_) staged_ = Array<T>(rows_);
-  }
-  void copy(void* to, const void* from, cudaMemcpyKind kind) const {
-    if (rows_ != 0) require_cuda(cudaMemcpy(to, from, rows_ * sizeof(T), kind), "copying a vector");
-  }
-
-  std::uint64_t rows_;
-  std::shared_ptr<void> memory_;
-  Array<T> staged_;
-};
-
-}  // namespace
-
-template <class T>
-void DeviceMatrix::multiply_host_vectors(T alpha, std::type_identity_t<DenseView<const T>> x, T beta,
-                                         std::type_identity_t<DenseView<T>> y,
-                                         const MultiplyDescription& description) const {
-  check_operands(check_description(description, impl_->facts, impl_->infos), description.operation, x, y);
-  const std::uint64_t most = std::min(y.cols, most_host_columns);
-  DeviceColumns<T> of_x(x.rows, most), of_y(y.rows, most);
-  std::uint64_t bytes = 0;
-  for (const std::uint64_t count : {most, most == 0 ? 0 : y.cols % most})
-    bytes = std::max(bytes, workspace_bytes(described<T>(description, of_x.view(count), of_y.view(count))));
-  const std::shared_ptr<void> workspace = allocate({}, bytes);
-  each_column_block(y.cols, most, [&](std::uint64_t first, std::uint64_t count) {
-    of_x.take(x, first, count);
-    if (beta != 0) of_y.take(y, first, count);
-    multiply<T>(alpha, of_x.view(count), beta, of_y.view(count), {static_cast<std::byte*>(workspace.get()), bytes},
-                nullptr, description);
-    require_cuda(cudaStreamSynchronize(nullptr), "multiplying");
-    of_y.put(y, first, count);
-  });
-}
-
-template <class T>
-void DeviceMatrix::multiply_host_vectors(T alpha, std::type_identity_t<DenseView<const std::complex<T>>> x, T beta,
-                                         std::type_identity_t<DenseView<std::complex<T>>> y,
-                                         const MultiplyDescription& description) const {
-  check_operands(check_description(description, impl_->facts, impl_->infos), description.operation, x, y);
-  each_real_view(x, y, [&](const DenseView<const T>& real_x, const DenseView<T>& real_y) {
-    multiply_host_vectors<T>(alpha, real_x, beta, real_y, description);
-  });
 }
 
 SPMVPACK_VALUE_TYPES(SPMVPACK_DEVICE_MATRIX_OF)

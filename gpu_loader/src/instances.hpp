@@ -5,10 +5,15 @@
 
 #define SPMVPACK_DEVICE_MULTIPLY_OF(T, V)                                                                            \
   template void DeviceMatrix::multiply(Scalar<T>, std::type_identity_t<DenseView<const V>>, Scalar<T>, DenseView<V>, \
-                                       std::span<std::byte>, Stream, const MultiplyDescription&) const;              \
-  template void DeviceMatrix::multiply_host_vectors(T, std::type_identity_t<DenseView<const V>>, T,                  \
-                                                    std::type_identity_t<DenseView<V>>, const MultiplyDescription&)  \
+                                       std::span<std::byte>, Stream, const MultiplyDescription&, const Scaling<T>&)  \
       const;
+#define SPMVPACK_MULTIPLY_HOST_VECTORS_OF(T, V)                                                                     \
+  template void DeviceMatrix::multiply_host_vectors(T, std::type_identity_t<DenseView<const V>>, T,                 \
+                                                    std::type_identity_t<DenseView<V>>, const MultiplyDescription&) \
+      const;
+#define SPMVPACK_HOST_VECTORS_OF(T)       \
+  SPMVPACK_MULTIPLY_HOST_VECTORS_OF(T, T) \
+  SPMVPACK_MULTIPLY_HOST_VECTORS_OF(T, std::complex<T>)
 #define SPMVPACK_DEVICE_MATRIX_OF(T)                                                   \
   SPMVPACK_DEVICE_MULTIPLY_OF(T, T)                                                    \
   SPMVPACK_DEVICE_MULTIPLY_OF(T, std::complex<T>)                                      \

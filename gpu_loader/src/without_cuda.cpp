@@ -42,7 +42,8 @@ std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription&) const { 
 
 template <class V>
 void DeviceMatrix::multiply(Scalar<real_of<V>>, std::type_identity_t<DenseView<const V>>, Scalar<real_of<V>>,
-                            DenseView<V>, std::span<std::byte>, Stream, const MultiplyDescription&) const {
+                            DenseView<V>, std::span<std::byte>, Stream, const MultiplyDescription&,
+                            const Scaling<real_of<V>>&) const {
   refuse();
 }
 
@@ -76,6 +77,7 @@ void DeviceMatrix::multiply_host_vectors(T, std::type_identity_t<DenseView<const
 }
 
 SPMVPACK_VALUE_TYPES(SPMVPACK_DEVICE_MATRIX_OF)
+SPMVPACK_VALUE_TYPES(SPMVPACK_HOST_VECTORS_OF)
 
 DeviceAssembly DeviceAssembly::of(const AssemblyMap&, Stream, const DeviceAllocator&) { refuse(); }
 template <class T>

@@ -370,7 +370,7 @@ TEST_CASE("vectors and workspaces that do not fit are refused") {
 
   const auto workspace = [&](Range w, std::uint64_t needed) {
     const std::span<const std::byte> room(static_cast<const std::byte*>(w.data), w.bytes);
-    return code_of([&] { require_workspace(room, needed, place(x, f64), place(y, f64)); });
+    return code_of([&] { require_workspace(room, needed, {place(x, f64), place(y, f64)}); });
   };
   CHECK(workspace({}, 0) == errc{});
   CHECK(workspace({at(0x3000), 64}, 64) == errc{});

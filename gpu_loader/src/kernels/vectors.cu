@@ -23,12 +23,17 @@ __global__ void gather_kernel(DeviceScalar<V> alpha, const std::uint32_t* list, 
 }
 
 template <class V>
+__device__ V times(const V* factors, std::uint64_t i, V element) {
+  return factors == nullptr ? element : factors[i] * element;
+}
+
+template <class V>
 __global__ void copy_kernel(DeviceScalar<V> factor, const V* from, std::int64_t from_stride, V* to,
-                            std::int64_t to_stride, std::uint64_t n) {
+                            std::int64_t to_stride, std::uint64_t n, const V* factors) {
   const bool read = factor.get() != V{0};
   for (std::uint64_t i = first_item(); i < n; i += stride()) {
     const auto at = static_cast<std::int64_t>(i);
-    to[at * to_stride] = read ? from[at * from_stride] : V{0};
+    to[at * to_stride] = read ? times(factors, i, from[at * from_stride]) : V{0};
   }
 }
 
@@ -68,7 +73,7 @@ __device__ void put_piece(V* to, const V (&element)[16 / sizeof(V)]) {
 template <class V>
 __global__ void pack_rows_kernel(DeviceScalar<V> alpha, const V* from, std::int64_t row_stride,
                                  const std::uint32_t* list, V* to, std::uint64_t to_row_stride, std::uint64_t rows,
-                                 std::uint32_t columns) {
+                                 std::uint32_t columns, const V* factors) {
   constexpr std::uint32_t size = 16 / sizeof(V);
   const std::uint32_t pieces = (columns + size - 1) / size;
   const bool read = alpha.get() != V{0};
@@ -77,7 +82,8 @@ __global__ void pack_rows_kernel(DeviceScalar<V> alpha, const V* from, std::int6
     const V* const row = from + static_cast<std::int64_t>(list == nullptr ? i : list[i]) * row_stride;
     V element[size];
 #pragma unroll
-    for (std::uint32_t c = 0; c < size; ++c) element[c] = read && first + c < columns ? row[first + c] : V{0};
+    for (std::uint32_t c = 0; c < size; ++c)
+      element[c] = read && first + c < columns ? times(factors, i, row[first + c]) : V{0};
     put_piece(to + (i * to_row_stride + first), element);
   }
 }
@@ -88,7 +94,7 @@ template <class V>
 __global__ void __launch_bounds__(threads)
     pack_tiles_kernel(DeviceScalar<V> alpha, const V* from, std::int64_t row_stride, std::int64_t col_stride,
                       const std::uint32_t* list, V* to, std::uint64_t to_row_stride, std::uint64_t rows,
-                      std::uint32_t columns) {
+                      std::uint32_t columns, const V* factors) {
   __shared__ V tile[tile_rows * tile_row];
   constexpr std::uint32_t size = 16 / sizeof(V);
   const bool read = alpha.get() != V{0};
@@ -100,9 +106,11 @@ __global__ void __launch_bounds__(threads)
     for (std::uint32_t first = 0; first < columns; first += tile_columns) {
       const std::uint32_t count = min(columns - first, tile_columns), pieces = (count + size - 1) / size;
       for (std::uint32_t j = threadIdx.x / tile_rows; j < pieces * size; j += threads / tile_rows)
-        tile[i * tile_row + j] = read && i < here && j < count
-                                     ? from[static_cast<std::int64_t>(row) * row_stride + (first + j) * col_stride]
-                                     : V{0};
+        tile[i * tile_row + j] =
+            read && i < here && j < count
+                ? times(factors, begin + i,
+                        from[static_cast<std::int64_t>(row) * row_stride + (first + j) * col_stride])
+                : V{0};
       __syncthreads();
       for (std::uint32_t n = threadIdx.x; n < here * pieces; n += threads) {
         const std::uint32_t r = n / pieces, c = n % pieces * size;
@@ -113,6 +121,27 @@ __global__ void __launch_bounds__(threads)
       }
       __syncthreads();
     }
+  }
+}
+
+template <class V>
+__global__ void unit_kernel(DeviceScalar<V> alpha, V* to) {
+  *to = alpha.get() == V{0} ? V{0} : V{1};
+}
+
+/// Neighbouring threads take neighbours of Y: along its rows, or down its columns.
+template <class V>
+__global__ void scale_sums_kernel(DeviceScalar<V> alpha, const V* factors, const V* sums, std::int64_t sums_row_stride,
+                                  std::int64_t sums_col_stride, DeviceScalar<V> beta, V* y, std::int64_t row_stride,
+                                  std::int64_t col_stride, std::uint64_t rows, std::uint32_t columns) {
+  const V a = alpha.get(), b = beta.get();
+  const bool along_rows = columns > 1 && col_stride == 1;
+  for (std::uint64_t n = first_item(); n < rows * columns; n += stride()) {
+    const auto i = static_cast<std::int64_t>(columns == 1 ? n : along_rows ? n / columns : n % rows);
+    const auto j = static_cast<std::int64_t>(columns == 1 ? 0 : along_rows ? n % columns : n / rows);
+    V* const at = y + (i * row_stride + j * col_stride);
+    const V before = scaled(b, at);
+    *at = a == V{0} ? before : fma(a * factors[i], sums[i * sums_row_stride + j * sums_col_stride], before);
   }
 }
 
@@ -143,11 +172,11 @@ void gather_vector(ValueType type, const AnyScalar& alpha, const std::uint32_t* 
 }
 
 void copy_vector(ValueType type, const AnyScalar& factor, const void* from, std::int64_t from_stride, void* to,
-                 std::int64_t to_stride, std::uint64_t n, Stream stream) {
+                 std::int64_t to_stride, std::uint64_t n, Stream stream, const void* factors) {
   if (n == 0) return;
   dispatch(type, [&]<class V>(V) {
     launch(copy_kernel<V>, stride_blocks(n, threads), threads, stream, device_scalar<V>(factor),
-           static_cast<const V*>(from), from_stride, static_cast<V*>(to), to_stride, n);
+           static_cast<const V*>(from), from_stride, static_cast<V*>(to), to_stride, n, static_cast<const V*>(factors));
   });
 }
 
@@ -161,18 +190,19 @@ void scale_columns(ValueType type, const AnyScalar& beta, const ColumnBlock<void
 }
 
 void pack_columns(ValueType type, const AnyScalar& alpha, const ColumnBlock<void>& from, const std::uint32_t* list,
-                  void* to, std::uint64_t to_row_stride, std::uint64_t rows, Stream stream) {
+                  void* to, std::uint64_t to_row_stride, std::uint64_t rows, Stream stream, const void* factors) {
   if (rows == 0) return;
   dispatch(type, [&]<class V>(V) {
     const DeviceScalar<V> factor = device_scalar<V>(alpha);
     const auto* const x = static_cast<const V*>(from.x);
+    const auto* const scales = static_cast<const V*>(factors);
     const auto columns = static_cast<std::uint32_t>(from.count);
     if (from.x_col_stride == 1)
       launch(pack_rows_kernel<V>, stride_blocks(rows * packed_pieces<V>(columns), threads), threads, stream, factor, x,
-             from.x_row_stride, list, static_cast<V*>(to), to_row_stride, rows, columns);
+             from.x_row_stride, list, static_cast<V*>(to), to_row_stride, rows, columns, scales);
     else
       launch(pack_tiles_kernel<V>, stride_blocks(rows, tile_rows), threads, stream, factor, x, from.x_row_stride,
-             from.x_col_stride, list, static_cast<V*>(to), to_row_stride, rows, columns);
+             from.x_col_stride, list, static_cast<V*>(to), to_row_stride, rows, columns, scales);
   });
 }
 

@@ -146,19 +146,21 @@ class SPMVPACK_EXPORT DeviceMatrix {
   /// 256 bytes, not used by any other multiply at the same time, and as large as workspace_bytes() says for a
   /// description of X and Y: with strided_x, or strided_y, if their columns are not contiguous; for k complex columns,
   /// with both and right_hand_sides = 2k. Parts whose layout is not the kernel's use their default kernel. Each Scalar,
-  /// not the description, says whether it is on the device. Errors, all before anything is launched: errc::usage
-  /// (something does not fit the matrix or T, there is no transpose, or the kernel is one that no part has or that was
-  /// not prepared). errc::no_device if a launch fails.
+  /// not the description, says whether it is on the device. With factors of rows or columns, which are in device
+  /// memory, too, and aligned to T, the multiply is one with D_r A D_c (Scaling); the workspace's description then has
+  /// scaled_rows or scaled_columns. Factors, as scalars on the device, are read when the multiply runs. Errors, all
+  /// before anything is launched: errc::usage (something does not fit the matrix or T, there is no transpose, or the
+  /// kernel is one that no part has or that was not prepared). errc::no_device if a launch fails.
   template <class V>
   void multiply(Scalar<real_of<V>> alpha, std::type_identity_t<DenseView<const V>> x, Scalar<real_of<V>> beta,
                 DenseView<V> y, std::span<std::byte> workspace, Stream stream,
-                const MultiplyDescription& description = describe<V>()) const;
+                const MultiplyDescription& description = describe<V>(), const Scaling<real_of<V>>& scaling = {}) const;
   /// The same for a y that is a std::span.
   template <class Y, class V = typename std::remove_reference_t<Y>::value_type>
   void multiply(Scalar<real_of<V>> alpha, std::type_identity_t<DenseView<const V>> x, Scalar<real_of<V>> beta, Y&& y,
-                std::span<std::byte> workspace, Stream stream,
-                const MultiplyDescription& description = describe<V>()) const {
-    multiply<V>(alpha, x, beta, DenseView<V>(y), workspace, stream, description);
+                std::span<std::byte> workspace, Stream stream, const MultiplyDescription& description = describe<V>(),
+                const Scaling<real_of<V>>& scaling = {}) const {
+    multiply<V>(alpha, x, beta, DenseView<V>(y), workspace, stream, description, scaling);
   }
 
   /// Gives all entries new values, of A and of A^T, if the container has that: facts().nnz of them in device memory, in
@@ -212,13 +214,14 @@ class SPMVPACK_EXPORT DeviceMultiplier {
   /// DeviceMatrix::multiply() with this workspace and description, whose vectors must be of type real_of<V>.
   template <class V>
   void multiply(Scalar<real_of<V>> alpha, std::type_identity_t<DenseView<const V>> x, Scalar<real_of<V>> beta,
-                DenseView<V> y, Stream stream) const {
-    matrix_.multiply<V>(alpha, x, beta, y, {static_cast<std::byte*>(workspace_.get()), bytes_}, stream, description_);
+                DenseView<V> y, Stream stream, const Scaling<real_of<V>>& scaling = {}) const {
+    matrix_.multiply<V>(alpha, x, beta, y, {static_cast<std::byte*>(workspace_.get()), bytes_}, stream, description_,
+                        scaling);
   }
   template <class Y, class V = typename std::remove_reference_t<Y>::value_type>
   void multiply(Scalar<real_of<V>> alpha, std::type_identity_t<DenseView<const V>> x, Scalar<real_of<V>> beta, Y&& y,
-                Stream stream) const {
-    multiply<V>(alpha, x, beta, DenseView<V>(y), stream);
+                Stream stream, const Scaling<real_of<V>>& scaling = {}) const {
+    multiply<V>(alpha, x, beta, DenseView<V>(y), stream, scaling);
   }
 
  private:
