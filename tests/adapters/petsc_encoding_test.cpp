@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <random>
 #include <span>
@@ -123,6 +124,93 @@ TEST_CASE("auto encodes up to the share of csr's time that it is given, and says
   CHECK(left.reason.find("of csr's time, more than 0.1 %") != std::string::npos);
   // A layout that is asked for is taken whatever is predicted.
   require_product(a, petsc::encode(a.view(), {.layout = "coo", .at_most = 0.001}));
+}
+
+/// The same pattern with other values, special ones among them.
+Arrays with_new_values(const Arrays& a, unsigned seed) {
+  Arrays b = a;
+  std::mt19937_64 rng(seed);
+  for (double& v : b.values) v = std::uniform_real_distribution(-1.0, 1.0)(rng);
+  for (std::size_t k = 0; k < b.values.size(); k += 7) b.values[k] = k % 2 == 0 ? 0.0 : -0.0;
+  if (!b.values.empty()) b.values[b.values.size() / 2] = 5e-324;
+  return b;
+}
+
+std::vector<double> product(const Encoding& encoding, std::size_t rows, std::size_t cols) {
+  REQUIRE(encoding.matrix);
+  std::vector<double> x(cols), y(rows);
+  for (std::size_t i = 0; i < cols; ++i) x[i] = 1.0 / static_cast<double>(i % 13 + 1) - 0.3;
+  encoding.matrix->multiply<double>(1, x, 0, y, 1);
+  return y;
+}
+
+TEST_CASE("new values give the bits of a matrix that is encoded anew") {
+  // Columns that fall are without repetitions here: those are added up, and have no place of their own.
+  Arrays falling = random_arrays(500, 300, 8, 1, false);
+  for (std::size_t r = 0; r + 1 < falling.row_ptr.size(); ++r)
+    std::reverse(falling.col_idx.begin() + falling.row_ptr[r], falling.col_idx.begin() + falling.row_ptr[r + 1]);
+  const Arrays all[] = {random_arrays(500, 300, 8, 1, false), falling, random_arrays(4000, 50, 3, 40, false),
+                        random_arrays(1, 400, 300, 1, false), random_arrays(300, 1, 1, 1, false)};
+  for (const Arrays& a : all)
+    for (const bool transpose : {false, true})
+      for (const char* const layout : {"auto", "csr", "sjds", "csell", "bitflag", "split"}) {
+        INFO(a.row_ptr.size() - 1 << " rows, " << layout << (transpose ? ", A^T" : ""));
+        EncodingOptions options{.layout = layout, .at_most = always};
+        options.transpose = transpose;
+        options.updatable = true;
+        Encoding encoding = petsc::encode(a.view(), options);
+        REQUIRE(encoding.updatable);
+        const std::size_t rows = a.row_ptr.size() - 1, m = transpose ? a.cols : rows, n = transpose ? rows : a.cols;
+        for (unsigned step = 1; step < 3; ++step) {
+          const Arrays b = with_new_values(a, step);
+          petsc::update_values(encoding, b.values, 1);
+          const Encoding anew = petsc::encode(b.view(), options);
+          CHECK(anew.layout == encoding.layout);
+          const std::vector<double> found = product(encoding, m, n), expected = product(anew, m, n);
+          CHECK(std::memcmp(found.data(), expected.data(), m * sizeof(double)) == 0);
+          options.updatable = false;
+          options.layout = "csr";
+          const std::vector<double> other = product(petsc::encode(b.view(), options), m, n);
+          for (std::size_t r = 0; r < m; ++r) REQUIRE(std::abs(found[r] - other[r]) <= 1e-12);
+          options.updatable = true;
+          options.layout = layout;
+        }
+      }
+}
+
+TEST_CASE("what takes no new values is encoded as without") {
+  const auto is_updatable = [](const Arrays& a, const char* layout) {
+    EncodingOptions options{.layout = layout, .at_most = always};
+    options.updatable = true;
+    const Encoding encoding = petsc::encode(a.view(), options);
+    require_product(a, encoding);
+    return encoding.updatable;
+  };
+  CHECK_FALSE(is_updatable(random_arrays(300, 40, 12, 1, true), "auto"));  // columns repeat
+  Arrays diagonal;
+  diagonal.cols = 200;
+  for (std::int32_t r = 0; r < 200; ++r) {
+    diagonal.entry(r, 1.5);
+    diagonal.end_row();
+  }
+  CHECK_FALSE(is_updatable(diagonal, "dia"));  // bits say which slots have entries
+  CHECK(is_updatable(diagonal, "csr"));
+  CHECK(is_updatable(diagonal, "auto"));
+}
+
+TEST_CASE("what an update takes is weighed against multiplies") {
+  const Arrays a = random_arrays(20'000, 20'000, 9, 1, false);
+  EncodingOptions options;
+  options.updatable = true;
+  const Encoding few = petsc::encode(a.view(), options);
+  CHECK(few.layout == "csr");
+  CHECK(few.matrix);
+  options.multiplies_per_update = 1e9;
+  options.at_most = 1;
+  CHECK(petsc::encode(a.view(), options).layout != "csr");
+  options.multiplies_per_update = 0;
+  options.at_most = 0.01;  // rules out csr, too
+  CHECK_FALSE(petsc::encode(a.view(), options).matrix);
 }
 
 TEST_CASE("what cannot be encoded is an error with a remedy") {

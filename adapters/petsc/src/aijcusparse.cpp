@@ -88,16 +88,30 @@ encoder::Tuner tuner_on_gpu(int threads) {
   return tuner_on_device(device, threads);
 }
 
-std::shared_ptr<DeviceOperator> load(const Container& container, int threads) {
+std::shared_ptr<DeviceOperator> load(const Encoding& encoding, int threads) {
   int device = 0;
   gpu_loader::Stream stream = nullptr;
   check(current_device(&device));
   check(current_stream(&stream));
   const gpu_loader::CurrentDevice current(device);
-  return std::make_shared<DeviceOperator>(container, threads, stream);
+  return std::make_shared<DeviceOperator>(encoding, threads, stream);
 }
 
-constexpr Place on_gpu{"AIJCUSPARSE", true, contents_on_gpu, defaults_on_gpu, tuner_on_gpu, load};
+/// From the device's array of values, to which PETSc copies those that are newer on the host.
+PetscErrorCode update_on_gpu(Mat a, const State& state, Operator& op, std::string* failure) {
+  gpu_loader::Stream stream = nullptr;
+  const PetscScalar* values = nullptr;
+  PetscFunctionBegin;
+  PetscCall(current_stream(&stream));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(a, &values));
+  PetscCall(PetscLogGpuTimeBegin());
+  *failure = failure_of([&] { op.device->update_values({values, static_cast<std::size_t>(state.nnz)}, stream); });
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(a, &values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+constexpr Place on_gpu{"AIJCUSPARSE", true, contents_on_gpu, defaults_on_gpu, tuner_on_gpu, load, update_on_gpu};
 
 /// Composes a State with the matrix unless it has one of its own.
 PetscErrorCode state_of(Mat a, State** state) {

@@ -1,5 +1,6 @@
 #include "device.hpp"
 
+#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "gather.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/gpu_loader/timing.hpp"
@@ -24,8 +26,9 @@ gpu_loader::DeviceInfo info_of(int device) {
   return std::move(devices[static_cast<std::size_t>(device)]);
 }
 
-gpu_loader::DeviceLoadOptions load_options(int threads) {
+gpu_loader::DeviceLoadOptions load_options(const Encoding& encoding, int threads) {
   gpu_loader::DeviceLoadOptions options;
+  options.updatable = encoding.updatable;
   options.threads = threads;
   options.verify_checksums = false;
   options.check_structure = false;
@@ -35,10 +38,46 @@ gpu_loader::DeviceLoadOptions load_options(int threads) {
 
 }  // namespace
 
-DeviceOperator::DeviceOperator(const Container& container, int threads, gpu_loader::Stream stream)
-    : matrix_(gpu_loader::DeviceMatrix::load(container, stream, load_options(threads))) {}
+void StreamOrder::multiplies(gpu_loader::Stream stream) {
+  if (unsettled_ && stream != updated_) {
+    require(cudaDeviceSynchronize(), "waiting for an update of values");
+    unsettled_ = false;
+  }
+  several_ = several_ || (used_ && stream != last_);
+  used_ = true;
+  last_ = stream;
+}
+
+void StreamOrder::updates(gpu_loader::Stream stream) {
+  if (several_ || (used_ && stream != last_)) require(cudaDeviceSynchronize(), "waiting for multiplies");
+  several_ = false;
+  used_ = unsettled_ = true;
+  updated_ = last_ = stream;
+}
+
+DeviceOperator::DeviceOperator(const Encoding& encoding, int threads, gpu_loader::Stream stream)
+    : matrix_(gpu_loader::DeviceMatrix::load(*encoding.container, stream, load_options(encoding, threads))) {
+  if (encoding.updatable) streams_.emplace();
+  if (encoding.order.empty()) return;
+  const std::size_t count = encoding.order.size();
+  order_ = device_memory<int>(count, "the order of values");
+  ordered_ = device_memory<double>(count, "values");
+  require(cudaMemcpy(order_.get(), encoding.order.data(), count * sizeof(int), cudaMemcpyHostToDevice),
+          "copying the order of values");
+  require(cudaStreamSynchronize(nullptr), "copying the order of values");  // the copy may still be on its way
+}
+
+void DeviceOperator::update_values(std::span<const double> values, gpu_loader::Stream stream) {
+  streams_->updates(stream);
+  if (order_) {
+    require(gather(values.data(), order_.get(), values.size(), ordered_.get(), stream), "putting values in order");
+    values = {ordered_.get(), values.size()};
+  }
+  matrix_.update_values(values, stream);
+}
 
 void DeviceOperator::multiply(Operation operation, const double* x, double beta, double* y, gpu_loader::Stream stream) {
+  if (streams_) streams_->multiplies(stream);
   const bool transpose = operation != Operation::none;
   std::optional<gpu_loader::DeviceMultiplier>& multiplier = transpose ? transposed_ : plain_;
   if (!multiplier) multiplier.emplace(matrix_, describe<double>(operation));
@@ -49,6 +88,7 @@ void DeviceOperator::multiply(Operation operation, const double* x, double beta,
 
 void DeviceOperator::multiply_columns(Operation operation, const DenseView<const double>& x, const DenseView<double>& y,
                                       gpu_loader::Stream stream) {
+  if (streams_) streams_->multiplies(stream);
   MultiplyDescription description = describe<double>(operation);
   description.right_hand_sides = x.cols;
   const std::pair key(operation != Operation::none, x.cols);

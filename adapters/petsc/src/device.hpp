@@ -5,21 +5,42 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
+#include "cuda_memory.hpp"
+#include "encoding.hpp"
 #include "spmvpack/container/multiply/multiply.hpp"
 #include "spmvpack/encoder/tune.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 
 namespace spmvpack::petsc {
 
+/// On which streams a matrix is used whose values change: what is used on one stream is in order anyway.
+class StreamOrder {
+ public:
+  /// Before a multiply, and before an update, on this stream: waits for the device if that could run beside an update,
+  /// or an update beside what reads the old values.
+  void multiplies(gpu_loader::Stream stream);
+  void updates(gpu_loader::Stream stream);
+
+ private:
+  gpu_loader::Stream updated_ = nullptr, last_ = nullptr;
+  bool used_ = false;       ///< `last_` is a stream
+  bool several_ = false;    ///< multiplies since the last update have been on several streams
+  bool unsettled_ = false;  ///< the last update, on `updated_`, may not have ended
+};
+
 /// A, or A^T, in device memory of its own, with the workspaces of its multiplies.
 class DeviceOperator {
  public:
-  /// Of a container whose bytes are our own, to the current device. Waits until it is there. Errors: those of
+  /// Of Encoding::container, whose bytes are our own, to the current device. Waits until it is there. Errors: those of
   /// DeviceMatrix::load().
-  DeviceOperator(const Container& container, int threads, gpu_loader::Stream stream);
+  DeviceOperator(const Encoding& encoding, int threads, gpu_loader::Stream stream);
+  /// Gives an updatable one all of A's values, which are in device memory in the order of A's arrays. Multiplies on any
+  /// stream then have them; nobody waits, but for work on other streams.
+  void update_values(std::span<const double> values, gpu_loader::Stream stream);
   /// y = op(A) x + beta y in device memory, on this stream; nobody waits. The first multiply with an operation may
   /// allocate its workspace.
   void multiply(Operation operation, const double* x, double beta, double* y, gpu_loader::Stream stream);
@@ -29,6 +50,9 @@ class DeviceOperator {
 
  private:
   gpu_loader::DeviceMatrix matrix_;
+  std::optional<StreamOrder> streams_;  ///< if it is updatable
+  OnDevice<int> order_;                 ///< Encoding::order, or null; then also where values are put in order
+  OnDevice<double> ordered_;
   std::optional<gpu_loader::DeviceMultiplier> plain_, transposed_;
   /// By whether with A^T, and the number of columns; a few.
   std::map<std::pair<bool, std::uint64_t>, gpu_loader::DeviceMultiplier> of_columns_;

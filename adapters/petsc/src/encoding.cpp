@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "spmvpack/container/base/instruction_set.hpp"
 #include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/base/text.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/container/matrix/assemble.hpp"
@@ -54,6 +56,13 @@ std::uint64_t filled_rows(const CsrView& a) {
 
 std::uint64_t csr_bytes_of(const CsrView& a) { return layouts::csr::device_bytes(a.rows(), a.nnz(), a.value_type()); }
 
+/// Error(errc::unsupported) unless any values can take the place of those that are encoded.
+void require_any_values(const Plan& plan) {
+  if (!plan.updatable() || plan.holds_by_bits())
+    throw Error(errc::unsupported, fmt::format("{} cannot take any new values", plan.layouts()), {},
+                "take another layout");
+}
+
 /// A plan and how long its multiply is predicted to take.
 struct Planned {
   Plan plan;
@@ -67,6 +76,7 @@ class Planner {
       : a_(a), x_(encoder::x_sectors(a, options.threads, encoder::profile_of(options.aim).x_caches)) {
     plan_options_.threads = options.threads;
     plan_options_.aim = options.aim;
+    plan_options_.updatable = options.updatable;
     if (filled < a.rows() / 2) filled_ = std::make_shared<const FilledRows>(a);
   }
 
@@ -108,7 +118,8 @@ class Planner {
         continue;
       }
       const Planned& last = plans.back();
-      candidates.push_back({layout.name, last.plan.device_bytes(), last.seconds, last.plan.fill_reads_x()});
+      candidates.push_back(
+          {layout.name, last.plan.device_bytes(), last.seconds, encoder::is_left_out(last.plan, plan_options_)});
     }
     const encoder::Choice choice = encoder::choose(candidates, csr_bytes_of(a_), plan_options_.aim.optimize);
     Planned best = std::move(plans[choice.index]);
@@ -127,6 +138,7 @@ encoder::EncodeRequest request_of(const EncodingOptions& options) {
   request.strategy = options.layout;
   request.aim = options.aim;
   request.threads = options.threads;
+  request.updatable = options.updatable;
   return request;
 }
 
@@ -151,10 +163,44 @@ void note_plan(Encoding& result, const Plan& plan) {
 
 /// Whether `auto` gains enough; the reason why not, otherwise.
 bool gains(Encoding& result, double share, const EncodingOptions& options) {
-  if (share <= options.at_most) return true;
+  const double at_most = options.at_most.value_or(EncodingOptions::default_at_most());
+  if (share <= at_most) return true;
   result.reason = fmt::format("{} would take {} of csr's time, more than {}", result.layout, percent_text(share),
-                              percent_text(options.at_most));
+                              percent_text(at_most));
   return false;
+}
+
+/// Seconds that an update of the matrix takes on one core of a host, by what has been measured on an EPYC (Zen 3).
+double update_seconds(const Plan& plan) {
+  struct OfLayout {
+    std::string_view layout;
+    double nanoseconds;  ///< per entry
+  };
+  constexpr OfLayout known[] = {{"csr", 1.5}, {"coo", 2.4},     {"ell", 1.5},  {"sell", 2},
+                                {"ccoo", 4},  {"bitflag", 6.6}, {"sjds", 7.3}, {"csell", 29}};
+  constexpr double of_others = 10;
+  double seconds = 0;
+  for (const encoder::PartPlan& part : plan.parts) {
+    const auto* const found = std::find_if(std::begin(known), std::end(known),
+                                           [&](const OfLayout& one) { return one.layout == part.info.layout; });
+    seconds += static_cast<double>(part.info.nnz) * 1e-9 * (found != std::end(known) ? found->nanoseconds : of_others);
+  }
+  return seconds;
+}
+
+/// Of an updatable matrix on a host: whether csr, which is updated fastest, is to be taken in place of the plan that
+/// multiplies fastest. The result then has the reason.
+bool takes_csr(Encoding& result, const Planned& best, const Planned& csr, const EncodingOptions& options) {
+  if (options.at_most.value_or(1) < 1) return false;
+  const double saved = options.multiplies_per_update * (csr.seconds - best.seconds);
+  if (saved < update_seconds(best.plan) - update_seconds(csr.plan)) {
+    result.reason = fmt::format(
+        "with {:.0f} multiplies from one update to the next, {} would lose more by updates "
+        "than it would gain",
+        options.multiplies_per_update, result.layout);
+    return true;
+  }
+  return !gains(result, best.seconds / csr.seconds, options);
 }
 
 void load_encoded(Encoding& result, Container container, const EncodingOptions& options) {
@@ -166,6 +212,7 @@ void load_encoded(Encoding& result, Container container, const EncodingOptions& 
   load.threads = options.threads;
   load.verify_checksums = false;
   load.check_structure = false;
+  load.updatable = options.updatable;
   result.matrix.emplace(host_loader::HostMatrix::load(container, load));
 }
 
@@ -175,6 +222,7 @@ void encode_tuned(Encoding& result, const CsrView& a, const EncodingOptions& opt
   MemorySink sink;
   const encoder::EncodeResult encoded = encoder::encode(a, request, sink);
   note_plan(result, encoded.plan);
+  if (options.updatable) require_any_values(encoded.plan);
   const std::optional<encoder::BesideCsr>& beside = encoded.plan.beside_csr;
   if (!beside || gains(result, beside->seconds / beside->csr_seconds, options))
     load_encoded(result, Container::open(memory_source(sink.take()), "memory"), options);
@@ -182,6 +230,7 @@ void encode_tuned(Encoding& result, const CsrView& a, const EncodingOptions& opt
 
 Encoding encode_sorted(const CsrView& a, const EncodingOptions& options) {
   Encoding result;
+  result.updatable = options.updatable;
   result.csr_bytes = csr_bytes_of(a);
   result.filled_rows = filled_rows(a);
   const bool chooses = options.layout == "auto";
@@ -191,10 +240,18 @@ Encoding encode_sorted(const CsrView& a, const EncodingOptions& options) {
   }
   Planner planner(a, result.filled_rows, options);
   const Planned best = planner.plan(options.layout);
+  if (options.updatable) require_any_values(best.plan);
   note_plan(result, best.plan);
   if (chooses) {
-    if (!gains(result, best.seconds / planner.plan(std::string(layouts::csr::layout.name)).seconds, options))
+    const Planned csr = planner.plan(std::string(layouts::csr::layout.name));
+    if (options.updatable && !options.for_device && takes_csr(result, best, csr, options)) {
+      const std::string reason = result.reason;
+      note_plan(result, csr.plan);
+      result.reason = reason;
+      load_encoded(result, container_of(a, csr.plan, options), options);
       return result;
+    }
+    if (!gains(result, best.seconds / csr.seconds, options)) return result;
   } else if (encoder::too_large(result.bytes, result.csr_bytes)) {
     throw Error(errc::unsupported,
                 fmt::format("{} takes {} bytes, more than {} times AIJ's {}", result.layout, grouped(result.bytes),
@@ -205,6 +262,51 @@ Encoding encode_sorted(const CsrView& a, const EncodingOptions& options) {
   return result;
 }
 
+/// The sorted matrix, in an updatable form if that is wanted and there is one.
+Encoding encode_if_updatable(const CsrView& a, EncodingOptions options) {
+  if (options.updatable && options.layout != "auto") {
+    try {
+      return encode_sorted(a, options);
+    } catch (const Error& e) {
+      if (!encoder::is_refusal(e)) throw;
+      options.updatable = false;
+    }
+  }
+  return encode_sorted(a, options);
+}
+
+/// Sorted by rows and columns, with the entries of a position added up; or as it is, which `copy` then does not hold.
+CsrView sorted(const CsrView& a, const EncodingOptions& options, SourceMatrix& copy) {
+  if (a.columns_increase(options.threads)) return a;
+  copy = assemble(a, options.threads);
+  return copy.matrix;
+}
+
+/// The matrix that is encoded of A: A^T, or A, sorted.
+CsrView matrix_of(const CsrView& a, const EncodingOptions& options, CsrMatrix& transpose, SourceMatrix& copy) {
+  if (!options.transpose) return sorted(a, options, copy);
+  transpose = transposed(a, options.threads);
+  return sorted(transpose, options, copy);
+}
+
+/// Encoding::order: what becomes of the numbers of A's entries when they are its values. None if entries are added up.
+std::optional<Array<std::int32_t>> order_of(const CsrView& a, const EncodingOptions& options) {
+  if (!options.transpose && a.columns_increase(options.threads)) return Array<std::int32_t>();
+  Array<std::uint64_t> row_ptr(a.rows() + 1);
+  for (std::uint64_t r = 0; r <= a.rows(); ++r) row_ptr[r] = a.row_ptr(r);
+  Array<double> numbers(a.nnz());
+  std::iota(numbers.begin(), numbers.end(), 0.0);
+  CsrMatrix transpose;
+  SourceMatrix copy;
+  const CsrView moved = matrix_of({a.rows(), a.cols(), std::span<const std::uint64_t>(row_ptr),
+                                   std::span(a.col_idx(), a.nnz()), std::span<const double>(numbers)},
+                                  options, transpose, copy);
+  if (moved.nnz() != a.nnz()) return {};
+  Array<std::int32_t> order(a.nnz());
+  for (std::uint64_t k = 0; k < a.nnz(); ++k) order[k] = static_cast<std::int32_t>(moved.values<double>()[k]);
+  return order;
+}
+
 }  // namespace
 
 double EncodingOptions::default_at_most() noexcept { return use_v4() ? 1.0 : 0.7; }
@@ -213,9 +315,25 @@ void check_layout(const std::string& layout) { (void)encoder::find_strategy(layo
 
 Encoding encode(const CsrView& a, const EncodingOptions& options) {
   const MemoryScope memory(0, "encoding a matrix of PETSc");
-  if (a.columns_increase(options.threads)) return encode_sorted(a, options);
-  const SourceMatrix sorted = assemble(a, options.threads);
-  return encode_sorted(sorted.matrix, options);
+  EncodingOptions as_possible = options;
+  std::optional<Array<std::int32_t>> order;
+  if (options.updatable) order = order_of(a, options);
+  as_possible.updatable = order.has_value();
+  CsrMatrix transpose;
+  SourceMatrix copy;
+  Encoding result = encode_if_updatable(matrix_of(a, options, transpose, copy), as_possible);
+  if (result.updatable) result.order = std::move(*order);
+  return result;
+}
+
+void update_values(Encoding& encoding, std::span<const double> values, int threads) {
+  const MemoryScope memory(0, "updating a matrix of PETSc");
+  if (encoding.order.empty()) return encoding.matrix->update_values(values, threads);
+  Array<double> ordered(values.size());
+  constexpr std::uint64_t piece = std::uint64_t{1} << 16;
+  parallel_items(values.size(), piece, threads,
+                 [&](std::uint64_t k) { ordered[k] = values[static_cast<std::size_t>(encoding.order[k])]; });
+  encoding.matrix->update_values(std::span<const double>(ordered.data(), ordered.size()), threads);
 }
 
 }  // namespace spmvpack::petsc

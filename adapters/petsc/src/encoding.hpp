@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
+#include "spmvpack/container/base/array.hpp"
 #include "spmvpack/container/file/reader.hpp"
 #include "spmvpack/container/matrix/csr_matrix.hpp"
 #include "spmvpack/encoder/layout.hpp"
@@ -17,11 +19,18 @@ struct EncodingOptions {
   std::string layout = "auto";  ///< a strategy of encoder::strategies()
   encoder::Aim aim = {encoder::Objective::time, encoder::Target::host};
   int threads = 1;
-  /// `auto` encodes where the multiply is predicted to take at most this share of csr's time.
-  double at_most = default_at_most();
+  /// `auto` encodes where the multiply is predicted to take at most this share of csr's time. If unset,
+  /// default_at_most(); and for an updatable matrix on a host, csr itself in any case, which is faster than AIJ.
+  std::optional<double> at_most = {};
   /// `auto` chooses by measured times, but for matrices whose rows are mostly empty.
   std::optional<encoder::Tuner> tuner = {};
   bool for_device = false;  ///< the result is a container, to be loaded by the caller
+  bool transpose = false;   ///< encode A^T
+  /// Take a form that new values can be written to, whatever they are. If a layout that is asked for by name has none,
+  /// or rows repeat columns, the matrix is encoded as without.
+  bool updatable = false;
+  /// Multiplies from one update to the next, by which `auto` weighs, on a host, what an update takes.
+  double multiplies_per_update = 0;
 
   /// With AVX-512, for which a host's times are predicted, all that `auto` chooses is faster than AIJ, csr itself, too;
   /// without it the loops of bitflag and csell take two to three times as long as predicted (docs/PETSC.md, "What it
@@ -36,16 +45,22 @@ void check_layout(const std::string& layout);
 struct Encoding {
   std::optional<host_loader::HostMatrix> matrix;  ///< none: AIJ multiplies, or a device has the matrix
   std::optional<Container> container;             ///< with EncodingOptions::for_device, in place of `matrix`
-  std::string layout;                             ///< such as "bitflag", or "csell+csr"
-  std::string reason;                             ///< why this layout, or why none
-  std::uint64_t filled_rows = 0;                  ///< with entries
-  std::uint64_t bytes = 0;                        ///< that a multiply reads
-  std::uint64_t csr_bytes = 0;                    ///< those of AIJ's arrays, likewise
+  bool updatable = false;         ///< `matrix`, or the loaded container, takes any values in the same pattern
+  Array<std::int32_t> order;      ///< if updatable: value k is number order[k] of A's; empty: k
+  std::string layout;             ///< such as "bitflag", or "csell+csr"
+  std::string reason;             ///< why this layout, or why none
+  std::uint64_t filled_rows = 0;  ///< with entries
+  std::uint64_t bytes = 0;        ///< that a multiply reads
+  std::uint64_t csr_bytes = 0;    ///< those of AIJ's arrays, likewise
 };
 
 /// Plans the matrix, and encodes it unless `auto` predicts that this gains too little; a layout that is asked for by
 /// name is taken in any case. Rows without entries are left out of plans where they are most: they cost nothing then.
 /// Of rows with columns that do not increase, or repeat, a sorted copy is encoded. Errors: those of encoder::encode().
 Encoding encode(const CsrView& a, const EncodingOptions& options);
+
+/// Gives an updatable Encoding::matrix new values: all of A's, in the order of its arrays. Multiplies then have the
+/// bits of a matrix that is encoded anew. Errors, with the matrix as it was: errc::out_of_memory.
+void update_values(Encoding& encoding, std::span<const double> values, int threads);
 
 }  // namespace spmvpack::petsc

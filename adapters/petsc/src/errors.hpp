@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <new>
+#include <string>
 
 #include "spmvpack/container/base/error.hpp"
 #include "versions.hpp"
@@ -37,6 +38,17 @@ PetscErrorCode guarded(F&& f) {
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "spmvpack: %s", e.what());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Calls f(), and returns what it throws as text; empty if it returns.
+template <class F>
+std::string failure_of(F&& f) {
+  try {
+    f();
+    return {};
+  } catch (const std::exception& e) {
+    return e.what();
+  }
 }
 
 }  // namespace spmvpack::petsc

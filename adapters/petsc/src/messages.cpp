@@ -11,20 +11,14 @@
 #include <string>
 #include <utility>
 
+#include "cuda_memory.hpp"
 #include "gather.hpp"
 #include "spmvpack/container/base/error.hpp"
 
 namespace spmvpack::petsc {
 namespace {
 
-void require(cudaError_t status, const char* doing) {
-  if (status == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // PETSc would find it again
-  throw Error(status == cudaErrorMemoryAllocation ? errc::out_of_memory : errc::no_device,
-              std::string(doing) + ": " + cudaGetErrorString(status), {}, "check the GPU with nvidia-smi");
-}
-
-void require(int status, const char* doing) {
+void require_mpi(int status, const char* doing) {
   if (status == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
@@ -37,33 +31,14 @@ std::size_t elements_of(const std::vector<Part>& parts) {
                          [](std::size_t sum, const Part& part) { return sum + part.count; });
 }
 
-struct Free {
-  void operator()(void* p) const noexcept { cudaFree(p); }
-};
 struct FreePinned {
   void operator()(void* p) const noexcept { cudaFreeHost(p); }
 };
-template <class T>
-using OnDevice = std::unique_ptr<T[], Free>;
 using Pinned = std::unique_ptr<double[], FreePinned>;
 
-/// A buffer for messages, by an allocator of CUDA's.
-template <class T>
-T* allocated(cudaError_t (*allocate)(void**, std::size_t), std::size_t count, const char* where) {
-  void* p = nullptr;
-  const std::size_t bytes = std::max<std::size_t>(count, 1) * sizeof(T);
-  const cudaError_t status = allocate(&p, bytes);
-  if (status != cudaSuccess) require(status, fmt::format("allocating {} bytes {} for messages", bytes, where).c_str());
-  return static_cast<T*>(p);
-}
-template <class T>
-OnDevice<T> device_memory(std::size_t count) {
-  return OnDevice<T>(
-      allocated<T>([](void** p, std::size_t bytes) { return cudaMalloc(p, bytes); }, count, "on the GPU"));
-}
 Pinned pinned_memory(std::size_t count) {
   return Pinned(allocated<double>([](void** p, std::size_t bytes) { return cudaMallocHost(p, bytes); }, count,
-                                  "of pinned memory"));
+                                  "of pinned memory for messages"));
 }
 
 std::size_t rounded_up(std::size_t elements, std::size_t bytes) {
@@ -133,9 +108,9 @@ struct Messages::Implementation {
         elements_out(elements_of(plan.sent)),
         elements_in(elements_of(plan.received)),
         stride(rounded_up(elements_in, alignment)),
-        indices(device_memory<int>(elements_out)),
-        out(device_memory<double>(elements_out)),
-        in(device_memory<double>(rounded_up(2 * stride, page))) {
+        indices(device_memory<int>(elements_out, "messages")),
+        out(device_memory<double>(elements_out, "messages")),
+        in(device_memory<double>(rounded_up(2 * stride, page), "messages")) {
     require(cudaMemcpy(indices.get(), plan.indices.data(), elements_out * sizeof(int), cudaMemcpyHostToDevice),
             "copying what is sent to the GPU");
     require(cudaStreamSynchronize(nullptr), "copying what is sent to the GPU");  // the copy may still be on its way
@@ -161,7 +136,7 @@ struct Messages::Implementation {
   [[nodiscard]] bool all(bool own) const { return most(own ? 0 : 1) == 0; }
   [[nodiscard]] int most(int own) const {
     int of_all = 0;
-    require(MPI_Allreduce(&own, &of_all, 1, MPI_INT, MPI_MAX, *comm), "agreeing on a way");
+    require_mpi(MPI_Allreduce(&own, &of_all, 1, MPI_INT, MPI_MAX, *comm), "agreeing on a way");
     return of_all;
   }
   bool open_targets();
@@ -201,12 +176,14 @@ bool Messages::Implementation::open_targets() {
   for (std::size_t k = 0; k < own.size(); ++k) {
     own[k] = {handle, offset, stride, exported ? 1 : 0};
     offset += plan.received[k].count;
-    require(MPI_Isend(&own[k], bytes, MPI_BYTE, plan.received[k].rank, tag, *comm, &waiting[k]), "sending addresses");
+    require_mpi(MPI_Isend(&own[k], bytes, MPI_BYTE, plan.received[k].rank, tag, *comm, &waiting[k]),
+                "sending addresses");
   }
   for (std::size_t k = 0; k < others.size(); ++k)
-    require(MPI_Irecv(&others[k], bytes, MPI_BYTE, plan.sent[k].rank, tag, *comm, &waiting[own.size() + k]),
-            "receiving addresses");
-  require(MPI_Waitall(static_cast<int>(waiting.size()), waiting.data(), MPI_STATUSES_IGNORE), "receiving addresses");
+    require_mpi(MPI_Irecv(&others[k], bytes, MPI_BYTE, plan.sent[k].rank, tag, *comm, &waiting[own.size() + k]),
+                "receiving addresses");
+  require_mpi(MPI_Waitall(static_cast<int>(waiting.size()), waiting.data(), MPI_STATUSES_IGNORE),
+              "receiving addresses");
   bool opened = exported;
   for (const Address& other : others) {
     Target target{nullptr, other.offset, other.stride};
@@ -225,9 +202,9 @@ void Messages::Implementation::make_requests() {
     for (const Part& part : parts) {
       const int count = way == Way::peer ? 0 : static_cast<int>(part.count);
       MPI_Request request = MPI_REQUEST_NULL;
-      require(receive ? MPI_Recv_init(from, count, MPI_DOUBLE, part.rank, tag, *comm, &request)
-                      : MPI_Send_init(from, count, MPI_DOUBLE, part.rank, tag, *comm, &request),
-              "preparing messages");
+      require_mpi(receive ? MPI_Recv_init(from, count, MPI_DOUBLE, part.rank, tag, *comm, &request)
+                          : MPI_Send_init(from, count, MPI_DOUBLE, part.rank, tag, *comm, &request),
+                  "preparing messages");
       requests.push_back(request);
       if (from != nullptr) from += part.count;
     }
@@ -258,11 +235,11 @@ void Messages::connect(std::shared_ptr<const MPI_Comm> comm, int tag, Way wanted
   m.tag = tag;
   MPI_Comm host = MPI_COMM_NULL;
   int ranks = 0, of_host = 0;
-  require(MPI_Comm_split_type(*m.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
-          "finding the ranks of this host");
-  require(MPI_Comm_size(host, &of_host), "finding the ranks of this host");
-  require(MPI_Comm_free(&host), "finding the ranks of this host");
-  require(MPI_Comm_size(*m.comm, &ranks), "finding the ranks of this host");
+  require_mpi(MPI_Comm_split_type(*m.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+              "finding the ranks of this host");
+  require_mpi(MPI_Comm_size(host, &of_host), "finding the ranks of this host");
+  require_mpi(MPI_Comm_free(&host), "finding the ranks of this host");
+  require_mpi(MPI_Comm_size(*m.comm, &ranks), "finding the ranks of this host");
   auto way = static_cast<Way>(m.most(static_cast<int>(wanted)));
   otherwise = static_cast<Way>(m.most(static_cast<int>(otherwise)));
   if (way == Way::peer) {
@@ -345,8 +322,8 @@ int Messages::end(gpu_loader::Stream stream) {
   }
   m.begun = false;
   const auto count = static_cast<int>(m.requests.size());
-  require(MPI_Startall(count, m.requests.data()), "sending");
-  require(MPI_Waitall(count, m.requests.data(), MPI_STATUSES_IGNORE), "receiving");
+  require_mpi(MPI_Startall(count, m.requests.data()), "sending");
+  require_mpi(MPI_Waitall(count, m.requests.data(), MPI_STATUSES_IGNORE), "receiving");
   require(ready, "sending elements of x");
   if (m.way == Way::staged) {
     require(cudaMemcpyAsync(m.buffer(m.current), m.host_in.get(), m.elements_in * sizeof(double),

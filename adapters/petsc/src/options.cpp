@@ -11,6 +11,7 @@ PetscErrorCode read_options(Mat a, const Place& place, Options* options) {
   std::string default_target;
   PetscInt threads = 0;
   PetscReal at_most = 0;
+  PetscBool has_at_most = PETSC_FALSE;
   PetscFunctionBegin;
   PetscObjectOptionsBegin(reinterpret_cast<PetscObject>(a));
   PetscCall(PetscOptionsString("-mat_spmvpack_layout", "Layout that encodes the matrix, auto for the fastest",
@@ -20,11 +21,11 @@ PetscErrorCode read_options(Mat a, const Place& place, Options* options) {
   PetscCall(place.defaults(options, &default_target));
   PetscCall(PetscStrncpy(target, default_target.c_str(), sizeof target));
   threads = options->encoding.threads;
-  at_most = options->encoding.at_most;
+  at_most = options->encoding.at_most.value_or(EncodingOptions::default_at_most());
   PetscCall(PetscOptionsString("-mat_spmvpack_target", "Machine for which auto predicts times, or its profile's file",
                                "spmvpack encode --help", target, target, sizeof target, nullptr));
   PetscCall(PetscOptionsReal("-mat_spmvpack_at_most", "Share of csr's predicted time at which auto encodes", "",
-                             at_most, &at_most, nullptr));
+                             at_most, &at_most, &has_at_most));
   PetscCall(PetscOptionsBoundedInt("-mat_spmvpack_after", "Multiplies by AIJ before a matrix is encoded", "",
                                    options->after, &options->after, nullptr, 0));
   PetscCall(PetscOptionsBoundedInt("-mat_spmvpack_min_nnz", "Fewest entries of a matrix that is encoded", "",
@@ -37,7 +38,7 @@ PetscErrorCode read_options(Mat a, const Place& place, Options* options) {
                              options->view, &options->view, nullptr));
   PetscOptionsEnd();
   options->encoding.threads = static_cast<int>(threads);
-  options->encoding.at_most = at_most;
+  if (has_at_most != PETSC_FALSE) options->encoding.at_most = at_most;
   PetscCall(guarded([&] {
     options->encoding.layout = layout;
     check_layout(options->encoding.layout);

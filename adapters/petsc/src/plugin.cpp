@@ -73,6 +73,7 @@ PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_spmvpack_petsc() {
   PetscCall(MatSeqAIJRegister(seq_type, convert_to_seq));
   PetscCall(register_gpu_types());
   PetscCall(PetscLogEventRegister("SpmvpackEncode", MAT_CLASSID, &events.encode));
+  PetscCall(PetscLogEventRegister("SpmvpackUpdate", MAT_CLASSID, &events.update));
   PetscCall(PetscLogEventRegister("SpmvpackMult", MAT_CLASSID, &events.multiply));
   PetscCall(PetscLogEventRegister("SpmvpackLocal", MAT_CLASSID, &events.local));
   PetscCall(PetscLogEventRegister("SpmvpackNonlocal", MAT_CLASSID, &events.nonlocal));

@@ -16,7 +16,7 @@ struct Options {
   PetscBool tune = PETSC_FALSE;  ///< choose by measured times, not by predicted ones
   PetscInt after = 10;           ///< multiplies, each with A or A^T, that AIJ does first
   PetscInt min_nnz = 20000;      ///< matrices with fewer entries stay on AIJ
-  PetscInt max_changes = 4;      ///< a matrix that has changed more often under its encoding stays on AIJ
+  PetscInt max_changes = 4;      ///< a matrix that has lost its encoding more often, by changes, stays on AIJ
   PetscBool view = PETSC_FALSE;  ///< say what became of the matrix when it is destroyed
 };
 
@@ -39,9 +39,15 @@ struct Contents {
   const PetscInt *row_ptr = nullptr, *col_idx = nullptr;
   const PetscScalar* values = nullptr;  ///< null where they may be in the memory of a GPU
   bool operator==(const Contents&) const = default;
+  /// PETSc counts up whenever entries, or their arrays, become others.
+  [[nodiscard]] bool same_pattern(const Contents& o) const noexcept {
+    return pattern == o.pattern && row_ptr == o.row_ptr && col_idx == o.col_idx;
+  }
 };
 
 class DeviceOperator;
+struct Operator;
+struct State;
 
 /// Where matrices multiply, and what is different there: on this host, or on a GPU.
 struct Place {
@@ -53,21 +59,27 @@ struct Place {
   PetscErrorCode (*defaults)(Options* options, std::string* target) = nullptr;
   /// For the option tune. Throws an Error.
   encoder::Tuner (*tuner)(int threads) = nullptr;
-  /// Loads to the device where matrices multiply on one. Throws an Error.
-  std::shared_ptr<DeviceOperator> (*load)(const Container& container, int threads) = nullptr;
+  /// Loads Encoding::container to the device where matrices multiply on one. Throws an Error.
+  std::shared_ptr<DeviceOperator> (*load)(const Encoding& encoding, int threads) = nullptr;
+  /// Gives what is encoded the values that the matrix has now; `failure` says why it could not.
+  PetscErrorCode (*update_values)(Mat a, const State& state, Operator& op, std::string* failure) = nullptr;
 };
 /// This host; AIJ's arrays are where they are multiplied with.
 extern const Place on_host;
 
 /// A, or A^T, and what has been done with it.
 struct Operator {
-  PetscInt64 multiplies_of_aij = 0;  ///< since the contents are what they are
-  bool decided = false;
+  PetscInt64 with_contents = 0;       ///< multiplies since the contents are what they are, AIJ's among them
+  PetscInt64 with_values_before = 0;  ///< those with the values that the same pattern had before
+  bool decided = false;  ///< for these contents; an updatable encoding, or why there is none, for this pattern
+  bool current = false;  ///< what is encoded has the values of the contents
   Encoding encoding;
   std::shared_ptr<DeviceOperator> device;  ///< what was loaded of it, in place of encoding.matrix
-  double encode_seconds = 0;               ///< of all encodings
-  PetscInt64 multiplies = 0;               ///< with encodings
-  double multiply_seconds = 0;             ///< on a host
+  PetscInt64 encodes = 0, updates = 0;
+  double encode_seconds = 0;    ///< of all encodings
+  double update_seconds = 0;    ///< on a host
+  PetscInt64 multiplies = 0;    ///< with encodings
+  double multiply_seconds = 0;  ///< on a host
   [[nodiscard]] bool encoded() const noexcept { return encoding.matrix.has_value() || device != nullptr; }
 };
 
@@ -78,7 +90,8 @@ struct State {
   Options options;
   Contents contents;
   PetscInt rows = 0, cols = 0, nnz = 0;
-  PetscInt changes = 0;  ///< of contents for which something had been decided
+  PetscInt changes = 0;    ///< of contents for which something had been decided, and had to be forgotten
+  bool updatable = false;  ///< values have changed after something was decided for them: they may again
   Operator a, transpose;
   bool transpose_is_a = false;  ///< or -A: known once A^T is to be encoded
 };
@@ -101,8 +114,9 @@ PetscErrorCode set_functions(Mat a, const Functions& functions);
 /// The matrix's view, with a line of ours.
 PetscErrorCode view_with_state(Mat a, State& state, PetscViewer viewer);
 
-/// Reads what the matrix holds, and forgets what is known of older contents.
-PetscErrorCode update(Mat a, State& state);
+/// Reads what the matrix holds, and forgets what is known of older contents; but for new values in the same pattern,
+/// which an updatable encoding can be given.
+PetscErrorCode notice_changes(Mat a, State& state);
 
 /// What multiplies with A, or its transpose.
 struct Multiplier {
@@ -111,8 +125,8 @@ struct Multiplier {
   Operation operation = Operation::none;
   Operator* of = nullptr;  ///< whose matrix it is
 };
-/// Finds it, and encodes if it is time to. What fails to be encoded stays on AIJ, and a line on stderr says why. A
-/// product with k columns counts as k multiplies.
+/// Finds it, and encodes, or updates values, if it is time to. What fails to be encoded stays on AIJ, and a line on
+/// stderr says why. A product with k columns counts as k multiplies.
 PetscErrorCode find_multiplier(Mat a, State& state, bool transpose, Multiplier* multiplier, PetscInt columns = 1);
 
 /// "csell, 1,234 bytes (20.3 % of AIJ's 6,170), ..." of A, and of A^T if it was multiplied with; lines end with \n.

@@ -55,7 +55,7 @@ PetscErrorCode host_state_of(Mat a, State** state);
 
 /// The events of -log_view.
 struct Events {
-  PetscLogEvent encode = -1, multiply = -1;
+  PetscLogEvent encode = -1, update = -1, multiply = -1;
   PetscLogEvent local = -1, nonlocal = -1, exchange = -1;  ///< of the modes of parallel matrices
 };
 extern Events events;
