@@ -170,6 +170,8 @@ std::uint64_t DeviceMatrix::prepared_bytes() const { return impl_->prepared_byte
 
 bool DeviceMatrix::has_transpose() const { return spmvpack::has_transpose(impl_->facts, impl_->infos); }
 
+std::span<const PartInfo> DeviceMatrix::parts() const { return impl_->infos; }
+
 std::vector<KernelInfo> DeviceMatrix::kernels() const { return kernels_of(impl_->layouts); }
 
 std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription& description) const {

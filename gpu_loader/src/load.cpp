@@ -7,7 +7,9 @@
 
 #include "check.hpp"
 #include "matrix.hpp"
+#include "part_on_host.hpp"
 #include "placement.hpp"
+#include "spmvpack/container/file/updated.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
 #include "spmvpack/gpu_cuda/cuda_error.hpp"
@@ -171,40 +173,6 @@ void prepare_updates(DeviceMatrix::Impl& impl, std::span<const PartView* const> 
   impl.allocated_bytes = bytes + impl.prepared_bytes;
 }
 
-/// A part's sections, copied back.
-class PartOnHost {
- public:
-  PartOnHost(const PartView& device, Stream stream) {
-    std::vector<PartView::Section> sections;
-    for (const SectionDescription& d : sections_of(device.info())) {
-      const PartView::Section* const section = device.find(d.name);
-      if (section == nullptr) continue;
-      const std::span<const std::byte> from = section->bytes;
-      if (from.data() == nullptr && !from.empty())
-        throw Error(errc::unsupported, fmt::format("section '{}' is on no device, and updates need it", d.name),
-                    device.where(), "give it in device memory, too");
-      bytes_.emplace_back(from.size());
-      if (!from.empty())
-        require_cuda(cudaMemcpyAsync(bytes_.back().data(), from.data(), from.size(), cudaMemcpyDeviceToHost, stream),
-                     "reading sections back");
-      sections.push_back({section->name, section->type, {bytes_.back().data(), from.size()}});
-    }
-    require_cuda(cudaStreamSynchronize(stream), "reading sections back");
-    view.emplace(device.info(), std::move(sections), device.where());
-  }
-  std::optional<PartView> view;
-
- private:
-  static std::vector<SectionDescription> sections_of(const PartInfo& info) {
-    const auto of_layout = spmvpack::find_layout(info.layout).sections;
-    std::vector<SectionDescription> all(of_layout.begin(), of_layout.end());
-    all.push_back(row_map_section);
-    all.push_back(col_map_section);
-    return all;
-  }
-  std::vector<Array<std::byte>> bytes_;
-};
-
 }  // namespace
 
 DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const DeviceLoadOptions& options) {
@@ -293,6 +261,19 @@ DeviceMatrix DeviceMatrix::of_sections(DeviceContents contents, Stream stream, c
     prepare_updates(*impl, host, bytes, stream, options, name);
   }
   return DeviceMatrix(std::move(impl));
+}
+
+std::uint64_t DeviceMatrix::write(ByteSink& sink, Stream stream, const WriteOptions& options) const {
+  if (impl_->facts.share)
+    throw Error(errc::unsupported, "a rank's share is not written from a device", {},
+                "keep the container that it was loaded from");
+  std::vector<std::unique_ptr<PartOnHost>> copies;
+  std::vector<const PartView*> host;
+  for (const DevicePart& part : impl_->parts) {
+    copies.push_back(std::make_unique<PartOnHost>(part.view, stream));
+    host.push_back(&*copies.back()->view);
+  }
+  return write_parts(sink, {.facts = impl_->facts, .provenance = {}, .share = {}}, host, options);
 }
 
 DeviceMatrix DeviceMatrix::load(const std::string& path, Stream stream, const DeviceLoadOptions& options) {

@@ -38,6 +38,8 @@ bool DeviceMatrix::has_transpose() const { refuse(); }
 std::uint64_t DeviceMatrix::allocated_bytes() const { refuse(); }
 std::uint64_t DeviceMatrix::prepared_bytes() const { refuse(); }
 std::vector<KernelInfo> DeviceMatrix::kernels() const { refuse(); }
+std::span<const PartInfo> DeviceMatrix::parts() const { refuse(); }
+std::uint64_t DeviceMatrix::write(ByteSink&, Stream, const WriteOptions&) const { refuse(); }
 std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription&) const { refuse(); }
 
 template <class V>

@@ -265,6 +265,31 @@ TEST_CASE("updates: an assembly sums on the device with the bits of the host, an
   cuda(cudaStreamDestroy(stream));
 }
 
+TEST_CASE("updates: what is written from a device is the container of the host", "[updates]") {
+  for (const NamedMatrix& m : random_matrices<double>(59, 3)) {
+    const CsrMatrix after = with_other_values<double>(m.matrix, 2);
+    for (const Variant& variant : {Variant{"csr", {}}, Variant{"sell", {}}, Variant{"csell", {{"csell.values", "raw"}}},
+                                   Variant{"bitflag", {{"bitflag.values", "raw"}}}}) {
+      INFO(m.name << ", " << variant.name());
+      const auto bytes = [&](const CsrMatrix& a) { return encode(a, variant.layout, variant.settings).bytes; };
+      const DeviceMatrix a = load_updatable(bytes(m.matrix));
+      a.update_values<double>(DeviceVector<double>(values_of<double>(after)).view(), nullptr);
+      MemorySink sink;
+      a.write(sink);
+
+      const Container from_device = Container::open(memory_source(sink.take()), "memory"),
+                      expected = open(bytes(after));
+      CHECK(from_device.facts().digest == expected.facts().digest);
+      for (std::size_t i = 0; i < expected.parts()[0].section_count; ++i) {
+        CHECK(from_device.sections()[i].name == expected.sections()[i].name);
+        const Array<std::byte> found = from_device.read_section(i), wanted = expected.read_section(i);
+        CHECK(std::equal(found.begin(), found.end(), wanted.begin(), wanted.end()));
+      }
+      check_contents(from_device, {});
+    }
+  }
+}
+
 TEST_CASE("updates: errors before anything is launched", "[updates]") {
   const CsrMatrix matrix = make_csr(2, 2, {{{0, 0}, 1}, {{1, 1}, 2}});
   const DeviceVector<double> values(std::vector<double>{3, 4});

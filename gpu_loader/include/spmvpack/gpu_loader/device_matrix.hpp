@@ -16,6 +16,7 @@
 #include "spmvpack/container/base/export.hpp"
 #include "spmvpack/container/base/progress.hpp"
 #include "spmvpack/container/file/reader.hpp"
+#include "spmvpack/container/file/writer.hpp"
 #include "spmvpack/container/multiply/multiply.hpp"
 #include "spmvpack/gpu_loader/kernels.hpp"
 
@@ -130,6 +131,8 @@ class SPMVPACK_EXPORT DeviceMatrix {
   /// ends of the chunks of `csr/merge`), or are faster with it (the windows of `csell/slices`, if the memory limit
   /// leaves room for them).
   [[nodiscard]] std::uint64_t prepared_bytes() const;
+  /// Its parts, those of A before those of A^T.
+  [[nodiscard]] std::span<const PartInfo> parts() const;
   /// The kernels of the matrix's layouts, starting with those of the first part.
   [[nodiscard]] std::vector<KernelInfo> kernels() const;
   /// The exact size of the workspace that one such multiply needs in device memory, often 0. Errors: as for multiply().
@@ -176,6 +179,11 @@ class SPMVPACK_EXPORT DeviceMatrix {
   void update_values(std::span<const V> values, Stream stream) const;
   /// Waits for the stream. Error(errc::unsupported) if an update was refused since the last call.
   void require_updated(Stream stream) const;
+
+  /// Writes a container of the matrix with its present values, copied back on `stream`, as write_parts() does. Returns
+  /// its size. Errors: errc::unsupported (a rank's share, or sections that only a host needs and that came from a
+  /// container: write that); else those of write_parts().
+  std::uint64_t write(ByteSink& sink, Stream stream = nullptr, const WriteOptions& options = {}) const;
 
   /// The user's vector in the order of Basis::permuted, and back: one kernel on `stream`, device memory, no overlap. T
   /// is float or double. Error(errc::usage) if the container has no such basis.

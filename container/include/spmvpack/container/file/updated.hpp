@@ -35,4 +35,8 @@ SPMVPACK_EXPORT Digest pattern_digest(const MatrixFacts& facts, std::span<const 
 SPMVPACK_EXPORT std::uint64_t write_updated(ByteSink& sink, const ContainerFrame& frame,
                                             std::span<const LoadedPart* const> parts, const WriteOptions& options = {});
 
+/// The same for parts that come from no container; `parts` have been checked. Sections are those of their layouts.
+SPMVPACK_EXPORT std::uint64_t write_parts(ByteSink& sink, const ContainerFrame& frame,
+                                          std::span<const PartView* const> parts, const WriteOptions& options = {});
+
 }  // namespace spmvpack
