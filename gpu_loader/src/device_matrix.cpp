@@ -164,7 +164,7 @@ KernelPlace require_kernel(std::span<const std::size_t> layouts, KernelId kernel
 }
 
 const MatrixFacts& DeviceMatrix::facts() const { return impl_->facts; }
-std::uint64_t DeviceMatrix::device_bytes() const { return impl_->bytes_of_a; }
+std::uint64_t DeviceMatrix::device_bytes(format::Role role) const { return impl_->bytes_of(role); }
 std::uint64_t DeviceMatrix::allocated_bytes() const { return impl_->allocated_bytes; }
 std::uint64_t DeviceMatrix::prepared_bytes() const { return impl_->prepared_bytes; }
 

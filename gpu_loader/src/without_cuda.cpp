@@ -33,7 +33,7 @@ DeviceMatrix DeviceMatrix::of_sections(DeviceContents, Stream, const DeviceLoadO
   refuse();
 }
 const MatrixFacts& DeviceMatrix::facts() const { refuse(); }
-std::uint64_t DeviceMatrix::device_bytes() const { refuse(); }
+std::uint64_t DeviceMatrix::device_bytes(format::Role) const { refuse(); }
 bool DeviceMatrix::has_transpose() const { refuse(); }
 std::uint64_t DeviceMatrix::allocated_bytes() const { refuse(); }
 std::uint64_t DeviceMatrix::prepared_bytes() const { refuse(); }

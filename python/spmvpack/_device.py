@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from typing import Any
 
 import numpy as np
 
 from . import _arguments, _native
+from ._errors import Error
 from ._operators import device_operator
 from ._products import Products
 from ._vectors import by_columns, contiguous, host_array, needs_gradient, new_result, refuse_altered, root_module
@@ -185,6 +187,37 @@ def checked_share(cache_share: float | None) -> float | None:
     return share
 
 
+def csr_on_device(a: Any) -> tuple[int, tuple[int, int], tuple[Any, Any, Any], int]:
+    """Device, shape, arrays (row pointers, columns of 32 bits, values) and current stream of a sparse matrix of CuPy or
+    PyTorch that is on a GPU.
+
+    Raises:
+        TypeError: no such matrix, or values of another type than float64 and float32.
+        Error: "bad_input" (columns that the matrix does not have).
+    """
+    if root_module(a) == "cupyx" and hasattr(a, "tocsr"):
+        csr = a.tocsr()  # the matrix itself if it is in CSR
+        arrays = csr.indptr, csr.indices, csr.data
+    elif root_module(a) == "torch" and str(getattr(a, "layout", "")) == "torch.sparse_csr" and a.is_cuda and a.dim() == 2:
+        arrays = tuple(part.detach().resolve_neg() for part in (a.crow_indices(), a.col_indices(), a.values()))
+    else:
+        raise TypeError(f"a matrix of type {type(a).__qualname__} to encode on a GPU: give a sparse matrix of CuPy, or "
+                        "a CSR tensor of PyTorch on a GPU; encode others on the host, and copy them by to()")
+    indptr, indices, data = arrays
+    if str(data.dtype).rpartition(".")[2] not in ("float64", "float32"):
+        raise TypeError(f"values of type {data.dtype}: on a GPU float64 and float32 are stored; convert them")
+    rows, cols = (int(n) for n in a.shape)
+    if indices.dtype.itemsize != 4:
+        if len(indices) and not (0 <= int(indices.min()) and int(indices.max()) < cols):
+            raise Error(f"a column that is not one of the matrix's {cols}", "bad_input", "",
+                        "its arrays do not fit each other: build it anew from its entries")
+        if cols > 2**31:
+            raise TypeError(f"{cols} columns, whose numbers do not fit int32: encode it on the host")
+        indices = indices.astype("int32") if hasattr(indices, "astype") else indices.int()
+    device = int(data.device.id) if hasattr(data.device, "id") else int(data.get_device())
+    return device, (rows, cols), (indptr, indices, data), _libraries[type(data)].current_stream(device)
+
+
 class _Workspaces(threading.local):
     """A thread's multipliers: by the type of the vectors, the stream, whether with A^T, and the number of columns, or 0
     for vectors; the oldest first."""
@@ -194,7 +227,8 @@ class _Workspaces(threading.local):
 
 
 class DeviceMatrix(Products):
-    """A matrix in the memory of a GPU, byte for byte as in its container. Made by Matrix.to() and load(device=...).
+    """A matrix in the memory of a GPU, byte for byte as in its container. Made by Matrix.to(), load(device=...) and
+    encode(..., device=...).
 
     Threads and streams may use it at the same time: each thread has a workspace of its own for every stream that it
     multiplies on. update_values() alone changes it.
@@ -209,9 +243,20 @@ class DeviceMatrix(Products):
 
     def __init__(self, container: _native.Container, device: Any, threads: int = 0,
                  cache_share: float | None = None, updatable: bool = False) -> None:
-        super().__init__(container.info())
-        self.device = device_index(device)
-        self._matrix = _native.DeviceMatrix.load(container, self.device, threads, checked_share(cache_share), updatable)
+        native = _native.DeviceMatrix.load(container, device_index(device), threads, checked_share(cache_share), updatable)
+        self._have(native, container.info(), updatable)
+
+    @classmethod
+    def _of(cls, native: _native.DeviceMatrix, updatable: bool) -> DeviceMatrix:
+        """A matrix that was made on its device."""
+        matrix = cls.__new__(cls)
+        matrix._have(native, native.info(), updatable)
+        return matrix
+
+    def _have(self, native: _native.DeviceMatrix, info: dict[str, Any], updatable: bool) -> None:
+        super().__init__(info)
+        self.device = native.device
+        self._matrix = native
         self.updatable = updatable
         if updatable:
             self.symmetry = self.bitwise_symmetry = "general"
@@ -384,6 +429,24 @@ class DeviceMatrix(Products):
         self._matrix.update_values(values.__dlpack__(stream=on), on)
         if hasattr(stream, "cuda_stream") and root_module(values) == "torch":
             values.record_stream(stream)
+
+    def tobytes(self) -> bytes:
+        """The matrix as it is now, as a container that load() takes: it is copied to the host.
+
+        Raises:
+            Error: "unsupported" of a rank's share, and of layouts of which the device does not have everything: keep
+                the Matrix that it comes from.
+        """
+        return self._matrix.to_bytes()
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
+        """Writes tobytes() to a file, which appears whole or not at all.
+
+        Raises:
+            Error: as tobytes(); "exists" if there is such a file and `overwrite` is not set; "io".
+        """
+        _native.Container.from_bytes(self.tobytes()).save(_arguments.path("path", path),
+                                                          _arguments.flag("overwrite", overwrite))
 
     def require_updated(self, stream: Any = 0) -> None:
         """Waits for a stream. Error("unsupported") if the device has refused an update since the last call."""

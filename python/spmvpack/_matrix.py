@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
 import numpy as np
 
 from . import _arguments, _native
-from ._device import DeviceMatrix, device_index
+from ._device import DeviceMatrix, checked_share, csr_on_device, device_index
 from ._errors import Error
 from ._inputs import source_of, stored_values
 from ._operators import host_operator
@@ -278,10 +278,20 @@ class Matrix(Products):
         return host_operator(self, transpose, _arguments.threads(threads))
 
 
+@overload
 def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str | os.PathLike[str] | None = None,
            tune: Any = None, settings: dict[str, Any] | None = None, codec: str = "none", dtype: Any = None,
            transpose: bool = False, updatable: bool = False, force_size: bool = False, threads: int = 0,
-           memory_limit: int = 0) -> Matrix:
+           memory_limit: int = 0, device: Literal["cpu"] | None = None) -> Matrix: ...
+@overload
+def encode(a: Any, layout: str, *, optimize: str = "time", target: str | os.PathLike[str] | None = None,
+           settings: dict[str, Any] | None = None, transpose: bool = False, updatable: bool = False,
+           force_size: bool = False, memory_limit: int = 0, device: Any,
+           cache_share: float | None = None) -> DeviceMatrix: ...
+def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str | os.PathLike[str] | None = None,
+           tune: Any = None, settings: dict[str, Any] | None = None, codec: str = "none", dtype: Any = None,
+           transpose: bool = False, updatable: bool = False, force_size: bool = False, threads: int = 0,
+           memory_limit: int = 0, device: Any = None, cache_share: float | None = None) -> Matrix | DeviceMatrix:
     """Encodes a matrix, losslessly, into a container in memory.
 
     Args:
@@ -309,6 +319,11 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
         force_size: allow more than ten times the bytes of csr.
         threads: 0: all. The result does not depend on it.
         memory_limit: bytes that may be taken besides the arrays of `a`; 0: what the machine has free.
+        device: "cuda", "cuda:1", a number or a device of CuPy or PyTorch: encode there a matrix of CuPy, or a CSR tensor of
+            PyTorch, that is there, on the library's current stream, without the host. The result is the DeviceMatrix
+            that encode().to(device) would be, bit for bit. layout is then one of those that GPUs encode
+            (docs/GPU_ENCODER.md); tune, codec, dtype and threads are for hosts. None or "cpu": on the host.
+        cache_share: with a device, as Matrix.to() has it.
 
     Raises:
         Error: "usage" (layout, or what it does not take), "bad_input" (a file or arrays that are no matrix),
@@ -318,6 +333,15 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
             optimize or target; a target other than that of tune; a negative number of threads or bytes.
     """
     threads, memory_limit = _arguments.threads(threads), _arguments.memory_limit(memory_limit)
+    if device is not None and not (isinstance(device, str) and device == "cpu"):
+        if tune is not None or codec != "none" or dtype is not None:
+            raise ValueError("tune, codec and dtype are for encoding on the host: leave them out, or the device")
+        return _encode_on_device(a, _arguments.text("layout", layout), aim_of(optimize, "gpu" if target is None else target),
+                                 _arguments.settings(settings), _arguments.flag("transpose", transpose),
+                                 _arguments.flag("updatable", updatable), _arguments.flag("force_size", force_size),
+                                 memory_limit, device_index(device), checked_share(cache_share))
+    if cache_share is not None:
+        raise ValueError("cache_share is of a GPU's L2 cache: name a device, or leave it out")
     request = _native.Request()
     aim, device = _tuned_aim(optimize, target, tune)
     request.layout, request.zstd_level, request.aim = _arguments.text("layout", layout), _zstd_level(codec), aim
@@ -333,6 +357,16 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
     matrix = Matrix(container, threads, memory_limit, _trusted=True, updatable=request.updatable)
     matrix.encoding = Encoding(seconds, multiply_seconds, csr_seconds, measured, pays_after)
     return matrix
+
+
+def _encode_on_device(a: Any, layout: str, aim: _native.Aim, settings: dict[str, str], transpose: bool, updatable: bool,
+                      force_size: bool, memory_limit: int, device: int, cache_share: float | None) -> DeviceMatrix:
+    on, (rows, cols), arrays, stream = csr_on_device(a)
+    if on != device:
+        raise ValueError(f"the matrix is on cuda:{on}, not on cuda:{device}: copy it there")
+    native, _ = _native.encode_on_device(device, rows, cols, *(array.__dlpack__(stream=stream) for array in arrays), layout,
+                                         settings, aim, transpose, updatable, force_size, memory_limit, cache_share, stream)
+    return DeviceMatrix._of(native, updatable)
 
 
 def _tuned_aim(optimize: str, target: str | os.PathLike[str] | None, tune: Any) -> tuple[_native.Aim, int | None]:

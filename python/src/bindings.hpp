@@ -112,6 +112,8 @@ nb::str decoded(const std::string& text);
 
 /// The facts, parts and provenance of a container as Python values.
 nb::dict info_of(const Container& container);
+/// The same of what is known without one: without provenance, and file_bytes is 0. `parts`: those of A.
+nb::dict info_of(const MatrixFacts& facts, std::span<const PartInfo> parts);
 
 /// Hands memory over to a NumPy array.
 template <class T>

@@ -2,7 +2,13 @@
 
 #include "spmvpack/gpu_loader/device.hpp"
 
+#include <nanobind/stl/map.h>
+
+#include <algorithm>
+#include <iterator>
+
 #include "bindings.hpp"
+#include "spmvpack/gpu_encoder/encode_on_device.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 
 namespace spmvpack::python {
@@ -143,6 +149,97 @@ void require_updated(const OnDevice& a, std::uintptr_t stream) {
   a.matrix.require_updated(reinterpret_cast<Stream>(stream));  // NOLINT(performance-no-int-to-ptr): a handle
 }
 
+/// An array of one dimension that lies on `device`, contiguous.
+void require_list(const AnyArray& array, const char* name, std::uint64_t size, int device) {
+  if (array.device_type() != nb::device::cuda::value && array.device_type() != nb::device::cuda_managed::value)
+    raise_value_error(std::string(name) + " is not in the memory of a GPU");
+  if (array.device_id() != device)
+    raise_value_error(std::string(name) + " is on cuda:" + std::to_string(array.device_id()) +
+                      ", not on cuda:" + std::to_string(device));
+  if (array.ndim() != 1 || array.shape(0) != size || (size > 1 && array.stride(0) != 1))
+    raise_value_error(std::string(name) + " has shape " + shape_text(array) + ", expected a contiguous list of " +
+                      std::to_string(size));
+}
+
+int index_bits(const AnyArray& array, const char* name) {
+  using Code = nb::dlpack::dtype_code;
+  const nb::dlpack::dtype type = array.dtype();
+  const bool integer =
+      type.code == static_cast<std::uint8_t>(Code::Int) || type.code == static_cast<std::uint8_t>(Code::UInt);
+  if (!integer || type.lanes != 1 || (type.bits != 32 && type.bits != 64))
+    raise_type_error(std::string(name) + " is not of integers of 32 or 64 bits");
+  return type.bits;
+}
+
+/// What encoding on a device made, and how: the matrix, the most bytes allocated at a time.
+nb::tuple encode_on_device(int device, std::uint64_t rows, std::uint64_t cols, const AnyArray& indptr,
+                           const AnyArray& indices, const AnyArray& data, const std::string& layout,
+                           std::map<std::string, std::string> settings, const encoder::Aim& aim, bool transpose,
+                           bool updatable, bool force_size, std::uint64_t memory_limit,
+                           std::optional<double> cache_share, std::uintptr_t stream) {
+  gpu_encoder::DeviceCsr a;
+  a.rows = rows;
+  a.cols = cols;
+  a.nonzeros = data.size();
+  require_list(indptr, "indptr", rows + 1, device);
+  require_list(indices, "indices", a.nonzeros, device);
+  require_list(data, "data", a.nonzeros, device);
+  a.row_ptr = indptr.data();
+  a.row_ptr_bits = index_bits(indptr, "indptr");
+  if (index_bits(indices, "indices") != 32) raise_type_error("indices are not of 32 bits");
+  a.col_idx = indices.data();
+  a.values = data.data();
+  const ValueType* const known = std::find_if(std::begin(value_types), std::end(value_types), [&](ValueType type) {
+    bool same = false;
+    dispatch(type, [&]<class T>(T) { same = data.dtype() == nb::dtype<T>(); });
+    return same;
+  });
+  if (known == std::end(value_types)) raise_type_error("data must be float64 or float32");
+  a.value_type = *known;
+  gpu_encoder::DeviceEncodeRequest request;
+  request.strategy = layout;
+  request.settings = std::move(settings);
+  request.aim = aim;
+  request.transpose = transpose;
+  request.updatable = updatable;
+  request.force_size = force_size;
+  request.sort = true;
+  request.memory_limit = memory_limit;
+  if (cache_share) request.cache_share = *cache_share;
+  std::optional<gpu_encoder::DeviceEncoded> encoded;
+  {
+    const nb::gil_scoped_release no_gil;
+    const CurrentDevice current(device);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): a handle
+    encoded = gpu_encoder::encode_on_device(a, request, reinterpret_cast<Stream>(stream));
+  }
+  return nb::make_tuple(OnDevice{std::move(encoded->matrix), device}, encoded->peak_bytes);
+}
+
+nb::dict info_on_device(const OnDevice& a) {
+  nb::dict info = info_of(a.matrix.facts(), parts_of(a.matrix.parts(), format::Role::a));
+  info["device_bytes"] = a.matrix.device_bytes();
+  info["transpose_device_bytes"] = a.matrix.device_bytes(format::Role::transpose);
+  info["has_transpose"] = a.matrix.has_transpose();
+  nb::dict provenance;
+  provenance["target"] = nb::none();
+  info["provenance"] = provenance;
+  return info;
+}
+
+/// The bytes of a container.
+nb::bytes written(const OnDevice& a) {
+  MemorySink sink;
+  Array<std::byte> all;
+  {
+    const nb::gil_scoped_release no_gil;
+    const CurrentDevice current(a.device);
+    a.matrix.write(sink);
+    all = sink.take();
+  }
+  return nb::bytes(all.data(), all.size());
+}
+
 }  // namespace
 
 void bind_device(nb::module_& m) {
@@ -158,11 +255,25 @@ void bind_device(nb::module_& m) {
       // Without names of arguments, with which nanobind takes longer to call it.
       .def("multiply_at", &multiply_at,
            nb::sig("def multiply_at(self, x: int, y: int, alpha: float, beta: float, stream: int, /) -> None"));
+  m.def("layouts_on_device", [] {
+    nb::list names;
+    for (const std::string_view name : gpu_encoder::layouts_on_device()) names.append(std::string(name));
+    return names;
+  });
+  m.def(
+      "encode_on_device", &encode_on_device, "device"_a, "rows"_a, "cols"_a, "indptr"_a, "indices"_a, "data"_a,
+      "layout"_a, "settings"_a, "aim"_a, "transpose"_a, "updatable"_a, "force_size"_a, "memory_limit"_a,
+      "cache_share"_a.none(), "stream"_a,
+      nb::sig("def encode_on_device(device: int, rows: int, cols: int, indptr: object, indices: object, data: object, "
+              "layout: str, settings: dict[str, str], aim: Aim, transpose: bool, updatable: bool, force_size: bool, "
+              "memory_limit: int, cache_share: float | None, stream: int) -> tuple[DeviceMatrix, int]"));
   nb::class_<OnDevice>(m, "DeviceMatrix", "A matrix in device memory.")
       .def_static("load", &load_on_device, "container"_a, "device"_a, "threads"_a, "cache_share"_a.none(),
                   "updatable"_a)
       .def_ro("device", &OnDevice::device)
       .def("has_transpose", [](const OnDevice& a) { return a.matrix.has_transpose(); })
+      .def("info", &info_on_device, nb::sig("def info(self) -> dict[str, typing.Any]"))
+      .def("to_bytes", &written)
       .def("update_values", &update_values, "values"_a, "stream"_a,
            nb::sig("def update_values(self, values: object, stream: int) -> None"))
       .def("require_updated", &require_updated, "stream"_a)

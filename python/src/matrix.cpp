@@ -110,8 +110,7 @@ Container container_of(const OnHost& on_host) {
 
 }  // namespace
 
-nb::dict info_of(const Container& container) {
-  const MatrixFacts& facts = container.facts();
+nb::dict info_of(const MatrixFacts& facts, std::span<const PartInfo> parts) {
   nb::dict info;
   info["rows"] = facts.rows;
   info["cols"] = facts.cols;
@@ -134,14 +133,20 @@ nb::dict info_of(const Container& container) {
     of["global_digest"] = share->global_digest.to_string();
     info["share"] = of;
   }
+  info["file_bytes"] = std::uint64_t{0};
+  nb::list list;
+  for (const PartInfo& part : parts)
+    list.append(nb::make_tuple(part.layout, part.rows.count, part.cols.count, part.nnz));
+  info["parts"] = list;
+  return info;
+}
+
+nb::dict info_of(const Container& container) {
+  nb::dict info = info_of(container.facts(), container.parts(format::Role::a));
   info["device_bytes"] = container.device_bytes();
   info["transpose_device_bytes"] = container.device_bytes(format::Role::transpose);
-  info["has_transpose"] = has_transpose(facts, container.parts());
+  info["has_transpose"] = has_transpose(container.facts(), container.parts());
   info["file_bytes"] = container.file_bytes();
-  nb::list parts;
-  for (const PartInfo& part : container.parts(format::Role::a))
-    parts.append(nb::make_tuple(part.layout, part.rows.count, part.cols.count, part.nnz));
-  info["parts"] = parts;
   const Provenance p = container.provenance();
   nb::dict provenance;
   provenance["version"] = p.version;
@@ -187,7 +192,8 @@ void bind_matrix(nb::module_& m) {
             return Container::open(memory_source(all), "memory");
           },
           "bytes"_a)
-      .def("info", &info_of, nb::sig("def info(self) -> dict[str, typing.Any]"))
+      .def(
+          "info", [](const Container& c) { return info_of(c); }, nb::sig("def info(self) -> dict[str, typing.Any]"))
       .def("save", &save, "path"_a, "overwrite"_a,
            nb::sig("def save(self, path: str | bytes, overwrite: bool) -> None"))
       .def("to_bytes", &to_bytes)

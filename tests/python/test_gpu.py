@@ -40,6 +40,18 @@ def test_without_a_gpu_it_is_said_what_is_missing(tmp_path):
             assert caught.value.code == "unsupported" and "built without CUDA" in str(caught.value)
 
 
+def test_what_is_encoded_on_a_device_is_there():
+    for a in (A, sparse.coo_array(A), "a.mtx"):
+        with pytest.raises(TypeError, match="give a sparse matrix of CuPy, or a CSR tensor of PyTorch on a GPU"):
+            sp.encode(a, "csr", device="cuda")
+    for arguments in ({"tune": "host"}, {"codec": "zstd"}, {"dtype": np.float32}):
+        with pytest.raises(ValueError, match="for encoding on the host"):
+            sp.encode(A, "csr", device=0, **arguments)
+    with pytest.raises(ValueError, match="cache_share is of a GPU's L2 cache"):
+        sp.encode(A, "csr", cache_share=0.5)
+    assert sp.encode(A, "csr", device="cpu").digest == sp.encode(A).digest
+
+
 def test_a_gpu_is_found_without_cuda():
     """What the driver's management library says is what CUDA says, and a child of a process that has asked uses the GPU."""
     assert _native.has_usable_gpu() == bool(devices())
@@ -218,6 +230,52 @@ def test_new_values_on_a_gpu_are_those_of_a_new_matrix(layout, tmp_path, monkeyp
     with pytest.raises(sp.Error, match="updatable"):
         fixed.update_values(values)
     values.free()
+
+
+@pytest.fixture(params=["cupy", "torch"])
+def csr_on_gpu(request):
+    """A function that copies a CSR matrix of SciPy to a device, for either library."""
+    library = request.getfixturevalue(request.param)
+    if request.param == "cupy":
+        sparse_of_cupy = pytest.importorskip("cupyx.scipy.sparse")
+        return sparse_of_cupy.csr_matrix
+    return lambda a: library.sparse_csr_tensor(library.from_numpy(a.indptr), library.from_numpy(a.indices),
+                                               library.from_numpy(a.data), a.shape).cuda()
+
+
+@pytest.mark.parametrize("layout", _native.layouts_on_device())
+def test_encoding_on_a_gpu_makes_what_the_host_makes(layout, csr_on_gpu, tmp_path):
+    for name, a in nasty_matrices():
+        if 0 in a.shape:
+            continue  # which the libraries do not have
+        a = sparse.csr_matrix(a)
+        m = sp.encode(a, layout, target="gpu", force_size=True, transpose=True)
+        d = sp.encode(csr_on_gpu(a), layout, target="gpu", force_size=True, transpose=True, device="cuda")
+        assert (d.shape, d.dtype, d.nnz, d.parts, d.device_bytes) == (m.shape, m.dtype, m.nnz, m.parts, m.device_bytes), name
+        assert d.has_transpose and d.device == 0
+        x, z = np.ones(a.shape[1], a.dtype), np.ones(a.shape[0], a.dtype)
+        on_device = m.to()
+        assert np.array_equal(d @ x, on_device @ x, equal_nan=True), name
+        assert np.array_equal(d.rmatvec(z), on_device.rmatvec(z), equal_nan=True), name
+        d.save(tmp_path / "a.spmvc", overwrite=True)
+        assert sp.load(tmp_path / "a.spmvc", check_contents=True).digest == m.digest
+
+
+def test_encoding_on_a_gpu_sorts_and_refuses(csr_on_gpu):
+    a = sparse.csr_matrix(A)
+    unsorted = sparse.csr_matrix((a.data[::-1].copy(), a.indices[::-1].copy(), a.nnz - a.indptr[::-1]), a.shape)
+    x = np.ones(2000)
+    d = sp.encode(csr_on_gpu(unsorted), "csell", device="cuda:0", updatable=True)
+    assert d.updatable and same_bits(d @ x, sp.encode(sparse.csr_matrix(unsorted), "csell").to() @ x)
+    twice = sparse.csr_matrix((np.ones(2), np.array([1, 1]), np.array([0, 2])), (1, 3))
+    with pytest.raises(sp.Error, match="row 0") as error:
+        sp.encode(csr_on_gpu(twice), "csr", device="cuda")
+    assert error.value.code == "bad_input"
+    with pytest.raises(sp.Error) as error:
+        sp.encode(csr_on_gpu(a), "ccoo", device="cuda")
+    assert error.value.code == "unsupported"
+    with pytest.raises(TypeError, match="float64 and float32 are stored"):
+        sp.encode(csr_on_gpu(sparse.csr_matrix(a * 1j)), "csr", device="cuda")
 
 
 def test_new_values_of_a_library(on_gpu):

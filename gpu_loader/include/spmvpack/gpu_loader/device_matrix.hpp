@@ -121,8 +121,8 @@ class SPMVPACK_EXPORT DeviceMatrix {
 
   /// Of a matrix that is updatable they say nothing of its values: real, general, without a digest.
   [[nodiscard]] const MatrixFacts& facts() const;
-  /// The raw bytes of all sections that a multiply with A reads.
-  [[nodiscard]] std::uint64_t device_bytes() const;
+  /// The raw bytes of all sections that a multiply with A reads, or one with parts of A^T.
+  [[nodiscard]] std::uint64_t device_bytes(format::Role role = format::Role::a) const;
   /// Whether multiply() can take Operation::transpose: the container has A^T, or the matrix is symmetric or skew.
   [[nodiscard]] bool has_transpose() const;
   /// Device memory that the matrix occupies: sections and maps with the padding between them, and what load() built.
