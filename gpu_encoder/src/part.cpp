@@ -43,9 +43,8 @@ PartInfo part_info(const Layout& layout, const Csr& a) {
 std::uint64_t section_bytes(const PartInfo& info, std::span<const std::string_view> missing) {
   PartInfo copy = info;
   std::uint64_t all = 0;
-  each_section(copy, missing, [&](const SectionDescription&, std::uint64_t bytes) {
-    all = checked_add(all, round_up(bytes, format::section_boundary), "section bytes");
-  });
+  each_section(copy, missing,
+               [&](const SectionDescription&, std::uint64_t bytes) { all = checked_add(all, bytes, "section bytes"); });
   return all;
 }
 

@@ -36,7 +36,7 @@ struct PartOptions {
 /// The table entry of the whole matrix in one part of a layout: without parameters and counts.
 PartInfo part_info(const Layout& layout, const Csr& a);
 
-/// The bytes of the sections, maps included, each rounded up to 256. The parameters of `info` are set, and counts of
+/// The bytes of the sections, maps included. The parameters of `info` are set, and counts of
 /// those sections whose descriptions do not tell them. `missing`: optional sections that the part does not have.
 std::uint64_t section_bytes(const PartInfo& info, std::span<const std::string_view> missing = {});
 /// Error(errc::unsupported) if the part takes more than max_growth times CSR, as encoder::encode() has it. Only device
