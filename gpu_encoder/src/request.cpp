@@ -12,7 +12,7 @@ namespace spmvpack::gpu_encoder {
 namespace {
 
 /// As all_layouts() has them.
-constexpr std::array<std::string_view, 3> names{"csr", "ell", "sell"};
+constexpr std::array<std::string_view, 4> names{"csr", "ell", "sell", "bitflag"};
 
 }  // namespace
 

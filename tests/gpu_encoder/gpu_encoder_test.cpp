@@ -1,6 +1,7 @@
 // Encoding by the passes of gpu_encoder, on the host: every section has the bytes that encoder gives it.
 
 #include "catch.hpp"
+#include "layouts/bitflag.hpp"
 #include "layouts/csr.hpp"
 #include "layouts/ell.hpp"
 #include "layouts/sell.hpp"

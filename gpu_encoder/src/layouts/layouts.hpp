@@ -16,6 +16,8 @@ template <class Execution>
 EncodedPart encode_ell(const Execution& run, const Csr& a, const PartOptions& options);
 template <class Execution>
 EncodedPart encode_sell(const Execution& run, const Csr& a, const PartOptions& options);
+template <class Execution>
+EncodedPart encode_bitflag(const Execution& run, const Csr& a, const PartOptions& options);
 
 template <class Execution>
 struct LayoutOnDevice {
@@ -28,7 +30,8 @@ template <class Execution>
 constexpr auto all_layouts() {
   return std::array{LayoutOnDevice<Execution>{"csr", encode_csr<Execution>},
                     LayoutOnDevice<Execution>{"ell", encode_ell<Execution>},
-                    LayoutOnDevice<Execution>{"sell", encode_sell<Execution>}};
+                    LayoutOnDevice<Execution>{"sell", encode_sell<Execution>},
+                    LayoutOnDevice<Execution>{"bitflag", encode_bitflag<Execution>}};
 }
 
 }  // namespace spmvpack::gpu_encoder

@@ -1,0 +1,9 @@
+#include "layouts/bitflag.hpp"
+
+#include "execution/on_device.cuh"
+
+namespace spmvpack::gpu_encoder {
+
+template EncodedPart encode_bitflag(const OnDevice&, const Csr&, const PartOptions&);
+
+}  // namespace spmvpack::gpu_encoder
