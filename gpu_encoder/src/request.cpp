@@ -12,7 +12,7 @@ namespace spmvpack::gpu_encoder {
 namespace {
 
 /// As all_layouts() has them.
-constexpr std::array<std::string_view, 4> names{"csr", "ell", "sell", "bitflag"};
+constexpr std::array<std::string_view, 5> names{"csr", "ell", "sell", "csell", "bitflag"};
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 
 #include "execution/group.hpp"
 #include "execution/primitives.hpp"
+#include "execution/warp.hpp"
 #include "memory.hpp"
 #include "spmvpack/gpu_cuda/cuda_error.hpp"
 
@@ -31,6 +32,20 @@ __global__ void __launch_bounds__(block_threads) each_group_kernel(std::uint64_t
   for (std::uint64_t i = std::uint64_t{blockIdx.x} * groups + threadIdx.x / 32; i < count;
        i += std::uint64_t{gridDim.x} * groups)
     f(i, group);
+}
+
+inline constexpr unsigned warps_together = 4;  ///< of a block, which has shared memory for each
+
+template <class F>
+__global__ void __launch_bounds__(warps_together * warp_lanes)
+    each_warp_kernel(std::uint64_t count, std::uint32_t near_bytes, F f) {
+  extern __shared__ uint4 near_memory[];
+  const unsigned warp = threadIdx.x / warp_lanes;
+  DeviceWarp w{threadIdx.x % warp_lanes, reinterpret_cast<std::byte*>(near_memory) + std::size_t{warp} * near_bytes,
+               near_bytes};
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * warps_together + warp; i < count;
+       i += std::uint64_t{gridDim.x} * warps_together)
+    f(i, w);
 }
 
 template <class F>
@@ -74,6 +89,20 @@ class OnDevice {
   void each_group(std::uint64_t count, const F& f) const {
     on_device_detail::launch(on_device_detail::each_group_kernel<F>, count, on_device_detail::block_threads / 32, f,
                              stream_);
+  }
+  /// f(i, warp) for each i < count. near_bytes: shared memory of a warp, a multiple of 16 up to 12 KiB.
+  template <class F>
+  void each_warp(std::uint64_t count, std::uint32_t near_bytes, const F& f) const {
+    using namespace on_device_detail;
+    if (count == 0) return;
+    const std::uint64_t blocks = div_up(count, std::uint64_t{warps_together});
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks));
+    config.blockDim = dim3(warps_together * warp_lanes);
+    config.dynamicSmemBytes = std::size_t{warps_together} * near_bytes;
+    config.stream = stream_;
+    require_cuda(cudaLaunchKernelEx(&config, each_warp_kernel<F>, std::uint64_t{count}, std::uint32_t{near_bytes}, F(f)),
+                 "launching a pass");
   }
 
   void zero(void* memory, std::uint64_t bytes) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "execution/group.hpp"
+#include "execution/warp.hpp"
 #include "memory.hpp"
 
 namespace spmvpack::gpu_encoder {
@@ -33,6 +34,11 @@ class OnHost {
   template <class F>
   void each_group(std::uint64_t count, const F& f) const {
     for (std::uint64_t i = 0; i < count; ++i) f(i, Group{});
+  }
+  template <class F>
+  void each_warp(std::uint64_t count, std::uint32_t /*near_bytes*/, const F& f) const {
+    HostWarp warp;
+    for (std::uint64_t i = 0; i < count; ++i) f(i, warp);
   }
 
   void zero(void* memory, std::uint64_t bytes) const {

@@ -17,6 +17,8 @@ EncodedPart encode_ell(const Execution& run, const Csr& a, const PartOptions& op
 template <class Execution>
 EncodedPart encode_sell(const Execution& run, const Csr& a, const PartOptions& options);
 template <class Execution>
+EncodedPart encode_csell(const Execution& run, const Csr& a, const PartOptions& options);
+template <class Execution>
 EncodedPart encode_bitflag(const Execution& run, const Csr& a, const PartOptions& options);
 
 template <class Execution>
@@ -31,6 +33,7 @@ constexpr auto all_layouts() {
   return std::array{LayoutOnDevice<Execution>{"csr", encode_csr<Execution>},
                     LayoutOnDevice<Execution>{"ell", encode_ell<Execution>},
                     LayoutOnDevice<Execution>{"sell", encode_sell<Execution>},
+                    LayoutOnDevice<Execution>{"csell", encode_csell<Execution>},
                     LayoutOnDevice<Execution>{"bitflag", encode_bitflag<Execution>}};
 }
 

@@ -1,0 +1,9 @@
+#include "layouts/csell.hpp"
+
+#include "execution/on_device.cuh"
+
+namespace spmvpack::gpu_encoder {
+
+template EncodedPart encode_csell(const OnDevice&, const Csr&, const PartOptions&);
+
+}  // namespace spmvpack::gpu_encoder
