@@ -2,10 +2,13 @@
 // csell: slices of 32 rows whose columns are steps of shared patterns, or offsets; values one by one, of tables, of
 // steps, or a single one; full blocks. Mirrors are for the host.
 
-#include <fmt/format.h>
-
+#include <array>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "layouts/csell/blocks.hpp"
 #include "layouts/csell/columns.hpp"
@@ -45,7 +48,7 @@ inline Wanted wanted_of(const encoder::PlanOptions& options) {
     const std::string_view name = source_names.at(static_cast<std::size_t>(*wanted.source));
     encoder::check_values_setting(options, settings[1].name, name, values_are(*wanted.source));
     if (has_mirrors(*wanted.source))
-      refuse(fmt::format("{} is {}, which only the host plans", settings[1].name, name),
+      refuse("csell.values is " + std::string(name) + ", which only the host plans",
              "encode on the host, or use csell.values=auto, raw, table, step or single");
   }
   constexpr std::array<std::string_view, 3> powers{"1", "2", "4"};
@@ -91,7 +94,8 @@ class Encoding {
   std::uint32_t block() const {
     const std::uint32_t block = largest_block(run_, a_, wanted_.block);
     if (wanted_.block != 0 && wanted_.block != block)
-      refuse(fmt::format("the matrix is not made of full blocks of {} by {}", wanted_.block, wanted_.block),
+      refuse("the matrix is not made of full blocks of " + std::to_string(wanted_.block) + " by " +
+                 std::to_string(wanted_.block),
              "use another csell.block, or amb, whose blocks may have fill");
     return block;
   }
@@ -110,8 +114,8 @@ class Encoding {
       decision_ = decide(facts_, options_.plan.aim);
     }
     if (!decision_)
-      refuse(fmt::format("csell.values is {}, but the values do not repeat like that",
-                         source_names.at(static_cast<std::size_t>(*wanted_.source))),
+      refuse("csell.values is " + std::string(source_names.at(static_cast<std::size_t>(*wanted_.source))) +
+                 ", but the values do not repeat like that",
              "use csell.values=raw, or auto");
     columns_ = std::move(decision_->source == Source::step ? *in_steps : *plain);
     if (decision_->source != Source::table) tables_.reset();
@@ -250,8 +254,8 @@ EncodedPart Encoding<Execution>::write() {
   run_.each(slices, WriteSlices{plans, in_stream.data(), in_values.data(), to_slices});
   run_.zero(stream, stream_units * unit);
   if (stream_units != 0 || value_units != 0)
-    run_.each_warp(slices, near_bytes(rows_, size),
-                   FillSlice{rows_, plans, tables, to_slices, patterns, stream, value_units != 0 ? values : nullptr});
+    fill_slices(run_, columns_,
+                {rows_, plans, tables, to_slices, patterns, stream, value_units != 0 ? values : nullptr});
   return part.finish();
 }
 

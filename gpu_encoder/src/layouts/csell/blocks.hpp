@@ -17,8 +17,7 @@ struct FindNoBlock {
 
   template <class Warp>
   SPMVPACK_HOST_DEVICE void operator()(std::uint64_t row, Warp& w) const {
-    // Lanes may see it at different times.
-    if (w.where([&](unsigned) { return newest(found) != 0; }) != 0) return;
+    if (is_beyond(w, found, 0)) return;
     const std::uint32_t block = rows.block;
     const std::uint64_t begin = rows.begin(row), length = rows.begin(row, 1) - begin;
     bool full = rows.in_blocks(length) * block == length;

@@ -15,9 +15,14 @@ namespace spmvpack::gpu_encoder::csell {
 /// The bits of a free slot, which are a NaN's: that value is noted beside the slots.
 inline constexpr std::uint64_t free_slot = ~std::uint64_t{0};
 
-/// What other lanes have written by now.
+/// What others have written by now.
 SPMVPACK_HOST_DEVICE inline std::uint32_t newest(const std::uint32_t* place) {
   return *static_cast<const volatile std::uint32_t*>(place);
+}
+/// Whether it is more than `limit`. Lanes may see it at different times, but go on together.
+template <class Warp>
+SPMVPACK_HOST_DEVICE bool is_beyond(Warp& w, const std::uint32_t* place, std::uint64_t limit) {
+  return w.where([&](unsigned lane) { return lane == 0 && newest(place) > limit; }) != 0;
 }
 
 struct AddDistinct {
@@ -33,7 +38,7 @@ struct AddDistinct {
   SPMVPACK_HOST_DEVICE void operator()(std::uint64_t i, Warp& w) const {
     const std::uint64_t first = i * entries_of_warp,
                         end = first + entries_of_warp < entries ? first + entries_of_warp : entries;
-    if (newest(found) > limit) return;
+    if (is_beyond(w, found, limit)) return;
     typename Warp::template PerLane<std::uint64_t> latest;
     w.each([&](unsigned lane) { latest[lane] = free_slot; });
     for (std::uint64_t k = first; k < end; k += warp_lanes) {
@@ -44,7 +49,7 @@ struct AddDistinct {
         latest[lane] = bits;
         return add(bits);
       });
-      if (added != 0 && newest(found) > limit) return;
+      if (added != 0 && is_beyond(w, found, limit)) return;
     }
   }
 
@@ -99,7 +104,7 @@ Distinct count_distinct(const Execution& run, const Csr& a, std::uint64_t limit)
   // A table that is at most half full, even where many lanes add a value before they see that there are too many.
   constexpr std::uint64_t least_slots = 16384;
   std::uint64_t size = least_slots;
-  while (size < 2 * limit) size *= 2;
+  while (size < 2 * std::min(limit, a.nnz)) size *= 2;
   Distinct distinct;
   distinct.slots = run.template allocate<std::uint64_t>(size);
   const Buffer<std::uint32_t> found = run.template allocate<std::uint32_t>(2);

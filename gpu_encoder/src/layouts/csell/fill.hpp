@@ -89,108 +89,129 @@ struct ValueUnits {
   }
 };
 
-/// Writes the stream, which is 0 before, and the raw values of a slice.
-struct FillSlice {
+/// What slices are written from, and where to.
+struct FillTarget {
   Rows rows;
   SlicePlans plans;
   Tables tables;
   const Slice* slices;
   const Group* patterns;
-  std::byte* stream;
-  void* raw;  ///< null: values are elsewhere
+  std::byte* stream;  ///< 0 before
+  void* raw;          ///< null: values are elsewhere
 
+  /// Writes what a slice begins with in `stream`, and what fills its raw values up. Returns its part of `stream`.
   template <class Warp>
-  SPMVPACK_HOST_DEVICE void operator()(std::uint64_t s, Warp& w) const {
-    const Slice slice = slices[s];
+  SPMVPACK_HOST_DEVICE std::byte* begin(Warp& w, std::uint64_t s, const Slice& slice, const SliceGroups& groups) const {
     std::byte* const out = stream + std::uint64_t{slice.stream} * unit;
-    const SliceGroups groups = plans.groups(s);
     if (slice.counts == SliceGroups::many) w.once([&] { *reinterpret_cast<SliceGroups*>(out) = groups; });
-    if (plans.has_pattern(s))
-      fill_pattern(w, s, slice, groups, out);
-    else
-      fill_offsets(w, s, slice, groups, out);
-    if (raw == nullptr) return;
+    if (raw == nullptr) return out;
     const std::uint64_t in_unit = unit / rows.values.size, n = rows.blocks(s) * rows.block_values(),
                         first = slice.values * in_unit, all = (n + in_unit - 1) / in_unit * in_unit;
     w.share(all - n, [&](std::uint64_t i) { put_word(raw, rows.values.size, first + n + i, 0); });
+    return out;
+  }
+};
+
+/// Calls f(e, r, c) for the elements of a block, in their order. Entries: blocks are of one element.
+template <bool Entries, class F>
+SPMVPACK_HOST_DEVICE void each_element(std::uint32_t block, F&& f) {
+  if constexpr (Entries) {
+    f(0U, 0U, 0U);
+  } else {
+    for (std::uint32_t r = 0, e = 0; r < block; ++r)
+      for (std::uint32_t c = 0; c < block; ++c, ++e) f(e, r, c);
+  }
+}
+
+/// Writes the ids, or the raw values, of slices with a pattern.
+template <bool Entries>
+struct FillPatterns {
+  FillTarget to;
+
+  template <class Warp>
+  SPMVPACK_HOST_DEVICE void operator()(std::uint64_t s, Warp& w) const {
+    if (!to.plans.has_pattern(s)) return;
+    const Rows& rows = to.rows;
+    const Slice slice = to.slices[s];
+    const SliceGroups groups = to.plans.groups(s);
+    std::byte* const out = to.begin(w, s, slice, groups);
+    if (to.raw == nullptr && to.tables.tiles == nullptr) return;
+    SliceLanes<Warp> at(w, rows, s);
+    const std::uint64_t first = rows.slice_begin(s);
+    const Words values = near_values(w, first, rows.slice_begin(s + 1) - first);
+    const std::uint32_t block = Entries ? 1 : rows.block, block_values = block * block;
+    const Tile tile = to.tables.tiles == nullptr ? Tile{} : to.tables.tiles[s / to.tables.tile_slices];
+    const std::uint32_t id_bytes = to.tables.id_bytes(s);
+    std::byte* const ids = out + stream_layout(groups, id_bytes * block_values).ids * unit;
+    std::uint64_t next = std::uint64_t{slice.values} * (unit / values.size);  // raw
+    for (std::uint32_t g = 0; g < groups.of[0]; ++g) {
+      const Group group = to.patterns[slice.first_group() + g];
+      w.each([&](unsigned lane) {
+        const auto has = [&](std::uint32_t k) { return (group.mask[k] >> lane & 1U) != 0; };
+        /// The element at row r and column c of the lane's block of that number.
+        const auto value = [&](std::uint32_t number, std::uint32_t r, std::uint32_t c) {
+          const std::uint64_t row = r == 0 ? at.begin[lane] : rows.begin(s * lanes + lane, r);
+          return values[row - first + std::uint64_t{number} * block + c];
+        };
+        if (id_bytes != 0)
+          each_element<Entries>(block, [&](std::uint32_t e, std::uint32_t r, std::uint32_t c) {
+            std::uint64_t word = 0;
+            std::uint32_t number = at.taken[lane];
+            for (std::uint32_t k = 0; k < group_steps; ++k)
+              if (has(k)) word |= std::uint64_t{to.tables.id(tile, value(number++, r, c))} << (8 * id_bytes * k);
+            put_word(ids, id_bytes * group_steps, (g * std::uint64_t{block_values} + e) * lanes + lane, word);
+          });
+        std::uint64_t of_step = next;
+        for (std::uint32_t k = 0; k < group_steps; ++k) {
+          const std::uint32_t n = bits_set(group.mask[k]);
+          if (has(k) && to.raw != nullptr) {
+            const std::uint32_t rank = bits_set(group.mask[k] & ((1U << lane) - 1));
+            each_element<Entries>(block, [&](std::uint32_t e, std::uint32_t r, std::uint32_t c) {
+              put_word(to.raw, values.size, of_step + raw_place(e, n, rank), value(at.taken[lane], r, c));
+            });
+          }
+          at.taken[lane] += has(k) ? 1 : 0;
+          of_step += std::uint64_t{n} * block_values;
+        }
+      });
+      for (std::uint32_t k = 0; k < group_steps; ++k) next += std::uint64_t{bits_set(group.mask[k])} * block_values;
+    }
   }
 
  private:
   /// The values of all entries of a slice, near the warp if there is room; entry k is element k - first.
   template <class Warp>
   SPMVPACK_HOST_DEVICE Words near_values(Warp& w, std::uint64_t first, std::uint64_t n) const {
-    const Words all = rows.values.from(first);
+    const Words all = to.rows.values.from(first);
     if (all.size == 4) return {w.near(static_cast<const std::uint32_t*>(all.data), n), 4};
     return {w.near(static_cast<const std::uint64_t*>(all.data), n), 8};
   }
+};
+
+/// Writes the part of `stream`, and the raw values, of slices with offsets.
+struct FillOffsets {
+  FillTarget to;
 
   template <class Warp>
-  SPMVPACK_HOST_DEVICE void fill_pattern(Warp& w, std::uint64_t s, const Slice& slice, const SliceGroups& groups,
-                                         std::byte* out) const {
-    if (raw == nullptr && tables.tiles == nullptr) return;
-    SliceLanes<Warp> at(w, rows, s);
-    const std::uint64_t first = rows.slice_begin(s);
-    const Words values = near_values(w, first, rows.slice_begin(s + 1) - first);
-    const std::uint32_t block = rows.block, block_values = rows.block_values();
-    const Tile tile = tables.tiles == nullptr ? Tile{} : tables.tiles[s / tables.tile_slices];
-    const std::uint32_t id_bytes = tables.id_bytes(s);
-    std::byte* const ids = out + stream_layout(groups, id_bytes * block_values).ids * unit;
-    std::uint64_t to = std::uint64_t{slice.values} * (unit / rows.values.size);  // raw
-    for (std::uint32_t g = 0; g < groups.of[0]; ++g) {
-      const Group group = patterns[slice.first_group() + g];
-      w.each([&](unsigned lane) {
-        const auto has = [&](std::uint32_t k) { return (group.mask[k] >> lane & 1U) != 0; };
-        /// The element at row r and column c of the lane's next block.
-        const auto value = [&](std::uint32_t taken, std::uint32_t r, std::uint32_t c) {
-          const std::uint64_t row = r == 0 ? at.begin[lane] : rows.begin(s * lanes + lane, r);
-          return values[row - first + std::uint64_t{taken} * block + c];
-        };
-        if (id_bytes != 0) {
-          for (std::uint32_t e = 0; e < block_values; ++e) {
-            std::uint64_t word = 0;
-            std::uint32_t taken = at.taken[lane];
-            for (std::uint32_t k = 0; k < group_steps; ++k)
-              if (has(k))
-                word |= std::uint64_t{tables.id(tile, value(taken++, e / block, e % block))} << (8 * id_bytes * k);
-            put_word(ids, id_bytes * group_steps, (g * std::uint64_t{block_values} + e) * lanes + lane, word);
-          }
-        }
-        std::uint64_t of_step = to;
-        for (std::uint32_t k = 0; k < group_steps; ++k) {
-          if (has(k)) {
-            if (raw != nullptr) {
-              const std::uint32_t n = bits_set(group.mask[k]),
-                                  rank = bits_set(group.mask[k] & ((1U << lane) - 1));
-              for (std::uint32_t e = 0; e < block_values; ++e)
-                put_word(raw, rows.values.size, of_step + raw_place(e, n, rank),
-                         value(at.taken[lane], e / block, e % block));
-            }
-            ++at.taken[lane];
-          }
-          of_step += std::uint64_t{bits_set(group.mask[k])} * block_values;
-        }
-      });
-      for (std::uint32_t k = 0; k < group_steps; ++k) to += std::uint64_t{bits_set(group.mask[k])} * block_values;
-    }
-  }
-
-  template <class Warp>
-  SPMVPACK_HOST_DEVICE void fill_offsets(Warp& w, std::uint64_t s, const Slice& slice, const SliceGroups& groups,
-                                         std::byte* out) const {
-    const OffsetKinds kinds = plans.kinds[s];
+  SPMVPACK_HOST_DEVICE void operator()(std::uint64_t s, Warp& w) const {
+    if (to.plans.has_pattern(s)) return;
+    const Rows& rows = to.rows;
+    const Slice slice = to.slices[s];
+    const SliceGroups groups = to.plans.groups(s);
+    std::byte* const out = to.begin(w, s, slice, groups);
+    const OffsetKinds kinds = to.plans.kinds[s];
     const bool windows = kinds.windows != 0;
     const std::uint32_t block = rows.block, block_values = rows.block_values();
-    const Tile tile = tables.tiles == nullptr ? Tile{} : tables.tiles[s / tables.tile_slices];
-    const std::uint32_t id_bytes = tables.id_bytes(s);
+    const Tile tile = to.tables.tiles == nullptr ? Tile{} : to.tables.tiles[s / to.tables.tile_slices];
+    const std::uint32_t id_bytes = to.tables.id_bytes(s);
     const StreamLayout in = stream_layout(groups, id_bytes * block_values);
     Group* const headers = reinterpret_cast<Group*>(out + in.groups * unit);
-    // Where the values of the next step of each kind are.
-    std::uint64_t to[3] = {0, 0, 0};  // NOLINT(*-avoid-c-arrays): in a kernel
-    if (raw != nullptr) {
-      // Those of narrow steps come first.
+    // Where the values of the next step of each kind are: those of narrow steps come first.
+    std::uint64_t next[3] = {0, 0, 0};  // NOLINT(*-avoid-c-arrays): in a kernel
+    if (to.raw != nullptr) {
       StepPlaces places(kinds);
       const auto add = [&](std::uint32_t kind, std::uint64_t n) {
-        for (++kind; kind < 3; ++kind) to[kind] += n * block_values;
+        for (++kind; kind < 3; ++kind) next[kind] += n * block_values;
       };
       SliceLanes<Warp> at(w, rows, s);
       each_offset_step(
@@ -204,7 +225,7 @@ struct FillSlice {
             places.pass(0, n, add);
             return true;
           });
-      for (std::uint64_t& first : to) first += std::uint64_t{slice.values} * (unit / rows.values.size);
+      for (std::uint64_t& first : next) first += std::uint64_t{slice.values} * (unit / rows.values.size);
     }
     /// The group of a step, among those of all kinds.
     const auto group_of = [&](const StepPlaces::Place& place) {
@@ -215,26 +236,23 @@ struct FillSlice {
       header.base[place.number % group_steps] = base;
       header.mask[place.number % group_steps] = mask;
     };
-    /// The ids and raw values of block `number` of a lane's row, in a step with n of them.
+    /// The ids, or raw values, of block `number` of a lane's row, in a step with n of them.
     const auto write_values = [&](const StepPlaces::Place& place, unsigned lane, std::uint64_t begin,
                                   std::uint64_t number, std::uint64_t of_step, std::uint32_t n, std::uint32_t rank) {
-      if (id_bytes == 0 && raw == nullptr) return;
-      for (std::uint32_t e = 0; e < block_values; ++e) {
-        const std::uint64_t row = e < block ? begin : rows.begin(s * lanes + lane, e / block);
-        const std::uint64_t bits = rows.values[row + number * block + e % block];
-        if (raw != nullptr) {
-          put_word(raw, rows.values.size, of_step + raw_place(e, n, rank), bits);
-          continue;
-        }
+      if (id_bytes == 0 && to.raw == nullptr) return;
+      each_element<false>(block, [&](std::uint32_t e, std::uint32_t r, std::uint32_t c) {
+        const std::uint64_t row = r == 0 ? begin : rows.begin(s * lanes + lane, r);
+        const std::uint64_t bits = rows.values[row + number * block + c];
+        if (to.raw != nullptr) return put_word(to.raw, rows.values.size, of_step + raw_place(e, n, rank), bits);
         const std::uint64_t element =
             ((std::uint64_t{group_of(place)} * block_values + e) * lanes + lane) * group_steps +
             place.number % group_steps;
-        const std::uint32_t id = tables.id(tile, bits);
+        const std::uint32_t id = to.tables.id(tile, bits);
         if (id_bytes == 1)
           reinterpret_cast<std::uint8_t*>(out + in.ids * unit)[element] = static_cast<std::uint8_t>(id);
         else
           reinterpret_cast<std::uint16_t*>(out + in.ids * unit)[element] = static_cast<std::uint16_t>(id);
-      }
+      });
     };
     StepPlaces places(kinds);
     SliceLanes<Warp> at(w, rows, s);
@@ -257,25 +275,39 @@ struct FillSlice {
               reinterpret_cast<std::uint16_t*>(words)[element] = static_cast<std::uint16_t>(offset);
             else
               reinterpret_cast<std::uint32_t*>(words)[element] = offset;
-            write_values(place, lane, at.begin[lane], at.taken[lane], to[place.kind], n,
+            write_values(place, lane, at.begin[lane], at.taken[lane], next[place.kind], n,
                          bits_set(mask & ((1U << lane) - 1)));
           });
-          places.pass(kind, 1, [&](std::uint32_t k, std::uint32_t steps) { to[k] += std::uint64_t{steps} * n * block_values; });
+          places.pass(kind, 1, [&](std::uint32_t to_kind, std::uint32_t steps) {
+            next[to_kind] += std::uint64_t{steps} * n * block_values;
+          });
           return true;
         },
         [&](unsigned lane, std::uint32_t n) {
-          const std::uint64_t begin = w.of_lane(at.begin, lane), from = begin - at.from;
+          const std::uint64_t begin = w.of_lane(at.begin, lane);
           const std::uint32_t taken = w.of_lane(at.taken, lane);
           w.share(n, [&](std::uint64_t i) {
             const StepPlaces::Place place = places.at(0, static_cast<std::uint32_t>(i));
-            write_header(place, rows.in_blocks(at.columns[from + (taken + i) * block]), 1U << lane);
+            write_header(place, rows.in_blocks(rows.a.col_idx[begin + (taken + i) * block]), 1U << lane);
             const std::uint64_t in_kind = place.number - places.before[place.kind];
-            write_values(place, lane, begin, taken + i, to[place.kind] + in_kind * block_values, 1, 0);
+            write_values(place, lane, begin, taken + i, next[place.kind] + in_kind * block_values, 1, 0);
           });
-          places.pass(0, n, [&](std::uint32_t k, std::uint32_t steps) { to[k] += std::uint64_t{steps} * block_values; });
+          places.pass(0, n, [&](std::uint32_t to_kind, std::uint32_t steps) {
+            next[to_kind] += std::uint64_t{steps} * block_values;
+          });
           return true;
         });
   }
 };
+
+/// Writes `stream` and the raw values.
+template <class Execution>
+void fill_slices(const Execution& run, const ColumnsPlan& columns, const FillTarget& to) {
+  const bool some_patterns = columns.sums.in_patterns != 0, some_offsets = columns.sums.in_patterns != columns.slices;
+  const std::uint32_t near = near_bytes(to.rows, to.rows.values.size);
+  if (some_patterns && to.rows.block == 1) run.each_warp(columns.slices, near, FillPatterns<true>{to});
+  if (some_patterns && to.rows.block != 1) run.each_warp(columns.slices, near, FillPatterns<false>{to});
+  if (some_offsets) run.each_warp(columns.slices, 0, FillOffsets{to});
+}
 
 }  // namespace spmvpack::gpu_encoder::csell

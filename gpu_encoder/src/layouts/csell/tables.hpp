@@ -66,7 +66,7 @@ struct AddOfTiles {
   template <class Warp>
   SPMVPACK_HOST_DEVICE void operator()(std::uint64_t index, Warp& w) const {
     const std::uint64_t i = index / some.tile_slices, s = some.first_slice(i) + index % some.tile_slices;
-    if (s >= rows.slices() || w.where([&](unsigned) { return newest(too_many) != 0; }) != 0) return;
+    if (s >= rows.slices() || is_beyond(w, too_many, 0)) return;
     const std::uint64_t first = rows.slice_begin(s), end = rows.slice_begin(s + 1);
     typename Warp::template PerLane<std::uint64_t> latest;
     w.each([&](unsigned lane) { latest[lane] = free_slot; });
@@ -78,7 +78,7 @@ struct AddOfTiles {
         latest[lane] = bits;
         return add(i, bits);
       });
-      if (added == 0 || newest(counts + i) <= limit) continue;
+      if (added == 0 || !is_beyond(w, counts + i, limit)) continue;
       w.once([&] { *too_many = 1; });
       return;
     }
