@@ -5,7 +5,7 @@ usage: results_test.py            exits with 1 and names the lines that are wron
        results_test.py --write    writes the tables anew, after a measurement; sentences are up to the writer
 
 A table follows the line <!-- results: NAME -->; TABLES makes it from its JSON. SENTENCES are the
-phrases with figures that RESULTS.md and README.md must contain. No other decimal or percentage may stand in RESULTS.md
+phrases with figures that README.md, RESULTS.md and BENCHMARKS.md must contain. No other decimal or percentage may stand in RESULTS.md
 outside of commands; QUOTED figures are from another document, which must contain them.
 """
 
@@ -19,7 +19,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-README, RESULTS = ROOT / "README.md", DOCS / "RESULTS.md"
+README, RESULTS, BENCHMARKS = ROOT / "README.md", DOCS / "RESULTS.md", DOCS / "BENCHMARKS.md"
 GROUPS = {"arbitrary": "all values different", "local": "values repeat nearby", "global": "few distinct values",
           "irregular": "irregular rows", "small": "small: CSR fits in the L2 cache"}
 CARDS = ("h200", "h100")
@@ -177,6 +177,66 @@ def shapes():
     return table(("`spmvpack generate`", "`auto`", "us", "cuSPARSE, us", "ratio"), rows)
 
 
+COLUMNS = (2, 4, 8, 16, 32)
+# Their second run, for which `auto` knew the cost of long rows; no JSON has it, BENCHMARKS.md does.
+SECOND_RUN = {(k, name) for k in (4, 8, 16) for name in ("circuit", "lp-wide", "circuit-small")}
+
+
+@functools.cache
+def columns_speed(k):
+    """The fastest SpMM of cuSPARSE over ours, by group, each a list of matrices."""
+    found = {key: [] for key in GROUPS}
+    for key, members in groups(f"columns_h200_k{k}").items():
+        for m in members:
+            if (k, m["name"]) in SECOND_RUN:
+                [line] = re.findall(rf"^\| {m['name']} \|.* / .*$", section("Several columns, one H200"), re.MULTILINE)
+                ours, peer = map(int, line.split("|")[2 + COLUMNS.index(k)].split("/"))
+            else:
+                right = [r for r in m["results"] if r["skipped"] is None and r["correct"]]
+                [ours] = [r["cold"]["median"] for r in right if r["by"] == "spmvpack" and r["kernel"] == "default"]
+                peer = min(r["cold"]["median"] for r in right if r["by"] == "cusparse")
+            found[key].append(peer / ours)
+    return found
+
+
+def section(title):
+    return BENCHMARKS.read_text(encoding="utf-8").split(f"### {title}\n")[1].split("\n### ")[0]
+
+
+def columns_mean(k):
+    return mean(map(mean, columns_speed(k).values()))
+
+
+def columns():
+    speeds = [columns_speed(k) for k in COLUMNS]
+    flat = [[s for members in by.values() for s in members] for by in speeds]
+    rows = [(title, len(speeds[0][key]), *(two(mean(by[key])) for by in speeds)) for key, title in GROUPS.items()]
+    rows += [("mean of these five", len(flat[0]), *(two(columns_mean(k)) for k in COLUMNS)),
+             ("least", "", *(two(min(all_of)) for all_of in flat)),
+             ("slower", "", *(sum(s < 1 for s in all_of) for all_of in flat))]
+    return table(("`auto` over SpMM", "matrices", *(f"{k} columns" for k in COLUMNS)), rows)
+
+
+FORMS = {"csr": "`csr`", "coo": "`coo`", "sell": "`sell`", "csell": "`csell`", "bitflag": "`bitflag`", "ccoo": "`ccoo`",
+         "ell": "`ell`", "csr, and A^T": "`csr`, with A^T stored", "csell, and A^T": "`csell`, with A^T stored"}
+
+
+def updates():
+    rows = []
+    for form, title in FORMS.items():
+        found = [(m, f) for m in bench("updates_h200")["matrices"] for f in m["forms"]
+                 if f["form"] == form and "update_us" in f
+                 and not ("sell" in form and m["matrix"] in ("circuit", "rmat"))]  # which multiply in milliseconds
+        multiplies = [f["update_us"] / f["multiply_us"] for _, f in found]
+        added = sorted({f"{f['prepared_bytes'] / m['nonzeros']:.1f}".replace("0.0", "0") for m, f in found}, key=float)
+        rows.append((title, len(found), two(mean(multiplies)), two(max(multiplies)),
+                     two(mean(f["update_us"] / m["copy_us"] for m, f in found)),
+                     " to ".join([added[0], added[-1]][: len(added)]),
+                     f"{mean(1e6 * f['encode_seconds'] / f['update_us'] for _, f in found):,.0f}"))
+    return table(("layout", "matrices", "an update in multiplies", "worst", "over a copy of the values",
+                  "bytes an entry added", "updates in the time of an encode"), rows)
+
+
 # ---- on a host
 
 
@@ -256,8 +316,8 @@ def petsc():
                  [(title, len(v), two(mean(v)), two(min(v)), two(max(v))) for title, v in rows])
 
 
-TABLES = {f.__name__: f for f in (first_screen, generated, suite, real, kinds, shapes, host, encoding, loading, python,
-                                  petsc)}
+TABLES = {f.__name__: f for f in (first_screen, generated, suite, real, kinds, shapes, columns, updates, host, encoding,
+                                  loading, python, petsc)}
 
 
 def solver_speeds():
@@ -320,6 +380,15 @@ def sentences():
                  f"(worst {two(max(picks['h200']))}"),
         (README, f"{two(mean(kind.values()))} times (least {two(min(kind.values()))})"),
     ]
+    ratios = [two(columns_mean(k)) for k in COLUMNS]
+    times = [two(1 / columns_mean(k)) for k in COLUMNS]
+    said += [
+        (README, f"2 and 4 columns take {times[0]} and {times[1]} times as long"),
+        (README, f"8 take {times[2]} and 16 take {times[3]}"),
+        (BENCHMARKS, row("**SpMM over ours, groups of equal weight**", *(f"**{r}**" for r in ratios))),
+        (BENCHMARKS, row("least", *(two(min(s for by in columns_speed(k).values() for s in by)) for k in COLUMNS))),
+        *((BENCHMARKS, line) for line in updates()[2:]),
+    ]
     real_ones = [m for m in bench("host_peers_warm")["matrices"] if not is_generated(m["name"])]
     for threads, words in ((1, "times as fast as MKL on one thread"), (2, "times on two")):
         said.append((README, f"{two(mean(host_speed(m, threads) for m in real_ones))} {words}"))
@@ -359,7 +428,7 @@ def main():
     failures, count = [], 0
     marked = re.compile(r"(<!-- results: (\w+) -->\n)((?:\|.*\n)*)")
     said = sentences()
-    for path in (README, RESULTS):
+    for path in (README, RESULTS, BENCHMARKS):
         page = path.read_text(encoding="utf-8")
         if sys.argv[1:] == ["--write"]:
             page = marked.sub(lambda m: m[1] + "\n".join(TABLES[m[2]]()) + "\n", page)
