@@ -367,7 +367,7 @@ def sentences():
                   f"(median {100 * statistics.median(ccoo):.0f} %"),
         (RESULTS, f"an irregular matrix may keep {100 * max(irregular):.0f} %"),
         (RESULTS, f"{min(peers):.0f} to {max(peers):.0f} % of CSR's bytes"),
-        (RESULTS, f"`cusparseSpMVOp` by its second algorithm {100 * buffer:.0f} % with its buffer"),
+        (RESULTS, f"`cusparseSpMVOp`, by its second algorithm, takes {100 * buffer:.0f} % with its buffer"),
         (RESULTS, " and ".join(f"{mean(picks[card]):.3f} times ({card.upper()}; worst {two(max(picks[card]))})"
                               for card in CARDS)),
         (RESULTS, " and ".join(f"{100 * sum(p <= 1.03 for p in picks[card]) / len(picks[card]):.0f}" for card in CARDS)
