@@ -29,6 +29,7 @@ from papers_tables import Tables
 
 BENCH = pathlib.Path(__file__).resolve().parent.parent / "docs" / "bench"
 REPORTS, TIMES, SOLVER = (BENCH / f"papers_{what}.json" for what in ("reports", "times", "solver"))
+SCALING = BENCH / "petsc_scaling_4_h200.json"
 PAGE = BENCH.parent / "PAPERS.md"
 
 
@@ -82,7 +83,8 @@ def main():
                                                     options.only, read(options.times) if options.missing else None))
     if options.solver:
         subprocess.run([options.solver, options.solver_times], check=True, stdout=sys.stderr)
-    tables = Tables(read(REPORTS), papers_measure.Times(read(options.times)), read(options.solver_times)).all()
+    tables = Tables(read(REPORTS), papers_measure.Times(read(options.times)), read(options.solver_times),
+                    read(SCALING)).all()
     if options.write or options.check:
         page = PAGE.read_text(encoding="utf-8")
         text = written(page, tables)

@@ -112,6 +112,8 @@ JOBS = (
     Job(published.BELL, "f32", CUSP_LAYOUTS),
     Job(published.BELL, "f64", ("pkt",)),
     Job(published.BELL, "f32", ("pkt",)),
+    Job(first(published.GAO), "f64", ("pkt",)),
+    Job(first(published.GAO), "f32", ("pkt",)),
     Job(published.ALIAGA, "f64", ("coo", "ccoo"), CUSPARSE_CSR + CUSPARSE_COO, ("ccoo.k=4",)),
     Job(published.KREUTZER, "f64", ("ell", "ellpack_r", "pjds"), host_vectors=True),
     Job(published.KREUTZER, "f64", ("pjds",), settings=("pjds.basis=permuted",), only=("spmvpack pjds/permuted",)),
@@ -228,10 +230,11 @@ class Times:
     def of(self, stand, value_type, kernel, by="spmvpack"):
         """{"median": ..., ...}; or {"skipped": why there is none}."""
         matrix = self.measured["times"].get(f"{stand.words} {value_type}")
-        found = matrix and matrix["kernels"].get(f"{by} {kernel}")
+        layout = kernel.split("/")[0]
+        # A layout that could not be made has no kernels, but a reason.
+        found = matrix and (matrix["kernels"].get(f"{by} {kernel}") or matrix["kernels"].get(f"{by} {layout}"))
         if found:
             return found
-        layout = kernel.split("/")[0]
         for key, why in self.measured["not_measured"].items():
             words, of_type, layouts = key.rsplit(" ", 2)
             if (words, of_type) == (stand.words, value_type) and (by != "spmvpack" or layout in layouts.split("+")):
@@ -249,7 +252,11 @@ class Times:
         return link and 2 / (1 / link["to_device"] + 1 / link["from_device"])
 
 
-def mean_of(values):
+def arithmetic_mean_of(values):
+    return sum(values) / len(values)
+
+
+def geometric_mean_of(values):
     return math.exp(sum(map(math.log, values)) / len(values))
 
 

@@ -12,6 +12,8 @@ BELL      Bell, Garland: Efficient Sparse Matrix-Vector Multiplication on CUDA, 
 
 import dataclasses
 
+import papers_gao
+
 
 @dataclasses.dataclass(frozen=True)
 class Stand:
@@ -42,27 +44,19 @@ ALIAGA_MATRICES = 60  # of table 2
 ALIAGA_SPMV = "1.4 (V100), 1.25 to 1.3 (A100)"
 ALIAGA_BICGSTAB = "1.2"
 
-# Table 1, and tables 3 (single precision) and 4 (double): speed-ups of IPCSR, on a C2050 and a K20c, over CUSPARSE, CUSP's
-# best of six, clSpMV, PCSR, CSR5 and CSR-Adaptive.
-GAO_OVER = ("CUSPARSE", "CUSP", "clSpMV", "PCSR", "CSR5", "CSR-Adaptive")
-GAO = (
-    (Stand("full --rows 2000 --cols 2000", ("Dense",), 2000, 4000000),
-     {"f32": ((1.04, 1.00, 3.16, 3.30, 1.05, 1.03), (1.24, 1.03, 3.09, 3.25, 1.07, 1.04)),
-      "f64": ((0.91, 0.95, 2.06, 2.72, 1.01, 1.00), (1.08, 0.97, 2.01, 2.68, 1.05, 1.01))}),
-    (Stand("lattice-qcd --sites 8", ("QCD",), 49152, 1916928),
-     {"f32": ((2.42, 0.96, 1.07, 1.34, 1.05, 1.03), (3.04, 1.03, 1.07, 1.35, 1.12, 1.05)),
-      "f64": ((1.49, 0.71, 0.96, 1.16, 1.05, 1.01), (1.87, 0.77, 0.70, 1.17, 1.13, 1.09))}),
-    (Stand("epidemic --grid 1025x513", ("Epidemiology",), 525825, 2100225),
-     {"f32": ((1.71, 0.65, 0.76, 1.03, 1.03, 1.00), (2.15, 0.79, 0.76, 1.04, 1.10, 1.02)),
-      "f64": ((1.42, 0.90, 0.74, 1.07, 1.01, 1.00), (1.79, 1.10, 0.74, 1.08, 1.08, 1.03))}),
-    (Stand("lp --rows 4284 --cols 1092610 --per-row 2633", ("LP",), 4284, 11279748, like=True),
-     {"f32": ((1.58, 1.20, 1.45, 1.60, 1.21, 1.05), (1.99, 1.54, 1.45, 1.61, 1.29, 1.10)),
-      "f64": ((1.39, 1.28, 1.29, 1.79, 1.28, 1.01), (1.75, 1.64, 1.18, 1.81, 1.37, 1.08))}),
-)
-GAO_MATRICES = 20
-# Section 1 and figure 4: means over all matrices.
+# What stands for matrices of table 1 of GAO, with their speed-ups of IPCSR: papers_gao.py.
+GAO = tuple((stand, {value_type: of[stand.names[0]] for value_type, of in papers_gao.SPEEDUPS.items()}) for stand in (
+    Stand("full --rows 2000 --cols 2000", ("Dense",), 2000, 4000000),
+    Stand("lattice-qcd --sites 8", ("QCD",), 49152, 1916928),
+    Stand("epidemic --grid 1025x513", ("Epidemiology",), 525825, 2100225),
+    Stand("lp --rows 4284 --cols 1092610 --per-row 2633", ("LP",), 4284, 11279748, like=True),
+))
+# Section 1 and figure 4: means over all matrices, on a C2050 and a K20c.
 GAO_MEANS = {"f32": {"PCSR": (1.76, 1.79), "CUSPARSE": (2.76, 3.52), "CUSP": (1.43, 1.75)},
              "f64": {"PCSR": (1.53, 1.56), "CUSPARSE": (1.98, 2.52), "CUSP": (1.33, 1.62)}}
+# Section 5.4 and figure 7: effective bandwidth on a C2050, f32, GB/s: means of all matrices, and the peak.
+GAO_BANDWIDTH = {"csr/ipcsr": 119.22, "csr/pcsr": 73.19, "CUSPARSE": 61.64}
+GAO_PEAK = 144
 
 # Table 2, f32, MiB (the paper's MB): CSR, yaSpMV, AMB; the reduction rate is over the smaller of the first two.
 NAGASAKA = (
@@ -70,7 +64,7 @@ NAGASAKA = (
     (Stand("convection-diffusion --grid 8x297x301", ("apache2",), 715176, 4817870), (39.49, 48.85, 30.68, 22.31)),
     (Stand("triangles --grid 1025x513", ("parabolic_fem",), 525825, 3674625), (30.04, 30.25, 30.56, -1.72)),
 )
-NAGASAKA_MATRICES = 32
+NAGASAKA_MATRICES = 40  # by the abstract; its tables have 32 rows, two of which are of six and of four matrices
 NAGASAKA_SPEEDUP = "1.77 mean, 2.81 at most"  # over the best of cuSPARSE's CSR, HYB and BSR, K20X, f32
 
 # Section 1.3. Rows and nonzeros to the digits that are printed.
@@ -88,6 +82,8 @@ KREUTZER_LIMITS = (("(3)", 1, "1/N_nzr", 20, 25), ("(3)", 1, 1, 10, 7), ("(4)", 
 # Section 3, C2050 with ECC, f64: GF/s with the copies, and without them where the text has it.
 KREUTZER_GFLOPS = {"HMEp": (3.7, None), "sAMG": (2.3, None), "DLR1": (10.9, 12.9)}
 KREUTZER_REDUCTION = "up to 70 %"
+KREUTZER_OVER_ELLPACK_R = "95 to 130 %"  # the abstract, of pJDS
+KREUTZER_SCALING = ("DLR1-like", "UHBR-like")  # figure 5, in docs/bench/petsc_scaling_4_h200.json
 
 # Structured grids; the sizes are ours, as the text here has none.
 BELL = (
@@ -96,12 +92,16 @@ BELL = (
     Stand("hpcg --grid 100x100x100", ("27 points",), 0, 0, like=True),
 )
 BELL_GFLOPS = {"f32": "36 (structured grids)", "f64": "16 (structured grids)"}
+BELL_BANDWIDTH = "about 90 GB/s, 63.5 % of the peak"  # of which kernel and matrices, the text here does not say
+
+# GB/s of memory by the data sheets.
+PEAKS = {"NVIDIA H200": 4800}
 
 NOT_COMPARED = {
     "clSpMV": "no package of it",
     "yaSpMV": "no package of it",
     "CSR5": "no package of it",
-    "CSR-Adaptive": "no package of it",
+    "CSR-Adaptive": "in ViennaCL, as `compressed_matrix_vec_mul_adaptive_kernel`; not tried",
     "CUSP": "no package of it; its six kernels are ours of the same names: coo, csr/scalar, csr/vector, dia, ell, hyb",
     "HYB of cuSPARSE": "no longer in cuSPARSE",
 }

@@ -1,7 +1,9 @@
 """The tables of docs/PAPERS.md, for benchmarks/papers.py."""
 
+import papers_gao
 import papers_published as published
-from papers_measure import BELL, CUSP, CUSPARSE_BSR, CUSPARSE_COO, CUSPARSE_CSR, mean_of, median_of
+from papers_measure import (BELL, CUSP, CUSPARSE_BSR, CUSPARSE_COO, CUSPARSE_CSR, arithmetic_mean_of,
+                            geometric_mean_of, median_of)
 
 DASH = "-"
 
@@ -45,10 +47,11 @@ class Timed:
 
 
 class Tables:
-    """`facts` are reports, by words and type; `solver` is the JSON of solver_benchmark, or None."""
+    """`facts` are reports, by words and type; `solver` is the JSON of solver_benchmark, or None; `scaling` that of
+    petsc_scaling.py."""
 
-    def __init__(self, facts, times, solver=None):
-        self.facts, self.times, self.solver = facts, times, solver
+    def __init__(self, facts, times, solver, scaling):
+        self.facts, self.times, self.solver, self.scaling = facts, times, solver, scaling
 
     def fact(self, stand, value_type="f64"):
         return self.facts.get(f"{stand.words} {value_type}")
@@ -57,12 +60,15 @@ class Tables:
         return {"aliaga-table-1": self.aliaga_encodings(), "aliaga-table-2": self.aliaga_sizes(),
                 "aliaga-figure-3": self.aliaga_bytes(), "aliaga-figure-4": self.aliaga_times(),
                 "aliaga-figure-5": self.aliaga_solver(),
-                "gao-table-3": self.gao("f32"), "gao-table-4": self.gao("f64"),
+                "gao-table-1": self.gao_matrices(), "gao-table-3": self.gao("f32"), "gao-table-4": self.gao("f64"),
+                "gao-figure-7": self.gao_bandwidth(),
                 "nagasaka-table-2": self.nagasaka_bytes(), "nagasaka-figure-3": self.nagasaka_times(),
                 "kreutzer-matrices": self.kreutzer_matrices(), "kreutzer-table-1": self.kreutzer_slots(),
                 "kreutzer-figure-3": self.kreutzer_lengths(), "kreutzer-equations": self.kreutzer_equations(),
-                "kreutzer-copies": self.kreutzer_copies(), "bell-structured": self.bell(),
-                "not-compared": self.not_compared()}
+                "kreutzer-copies": self.kreutzer_copies(), "kreutzer-figure-5": self.kreutzer_scaling(),
+                "bell-structured": self.bell(published.BELL, BELL),
+                "bell-unstructured": self.bell([stand for stand, _ in published.GAO], BELL),
+                "bell-bandwidth": self.bell_bandwidth(), "not-compared": self.not_compared()}
 
     def aliaga_sizes(self):
         rows = []
@@ -157,26 +163,77 @@ class Tables:
                      f"{families} families.")
         return table(head, rows) + "".join(f"\n\n{note}" for note in notes)
 
+    def gao_matrices(self):
+        rows = []
+        for stand, _ in published.GAO:
+            n, columns, nonzeros = papers_gao.MATRICES[stand.names[0]]
+            fact = self.fact(stand)
+            rows.append([stand.names[0], f"{n:,}", f"{columns:,}", f"{nonzeros:,}", f"{nonzeros / n:.1f}", code(stand),
+                         f"{fact['nonzeros']:,}" if fact else "not made"])
+        head = ["Matrix", "rows", "columns", "nonzeros", "per row", "`spmvpack generate`", "its nonzeros"]
+        return (table(head, rows) +
+                f"\n\n{len(rows)} of {len(papers_gao.MATRICES)} matrices.")
+
     def gao(self, value_type):
-        over, timed = published.GAO_OVER, Timed(self.times)
-        rows, columns = [], [[], [], []]
-        for stand, theirs in published.GAO:
+        timed, rows = Timed(self.times), []
+        names = ("PCSR", "CUSPARSE", "CUSP")
+        ours, theirs = {name: [] for name in names}, papers_gao.SPEEDUPS[value_type]
+        # Both GPUs' speed-ups over `name`, of some matrices.
+        column = lambda name, of: [[both[gpu][papers_gao.OVER.index(name)] for both in of] for gpu in (0, 1)]
+        pair = lambda both, digits=2: " / ".join(f"{gpu:.{digits}f}" for gpu in both)
+        for stand, speedups in published.GAO:
             of = lambda *kernels, by="spmvpack": timed.of(stand, value_type, *kernels, by=by)
             ipcsr = of("csr/ipcsr")
-            slower = (of("csr/pcsr"), of(*CUSPARSE_CSR, by="cusparse"), of(*CUSP))
-            cells = [timed.ratio(other, ipcsr) for other in slower]
-            for column, other in zip(columns, slower):
-                column += [other["median"] / ipcsr["median"]] if other and ipcsr else []
-            pair = lambda name: " / ".join(f"{gpu[over.index(name)]:.2f}" for gpu in theirs[value_type])
-            rows.append([stand.names[0] + (" (like it)" if stand.like else ""), pair("PCSR"), cells[0],
-                         pair("CUSPARSE"), cells[1], pair("CUSP"), cells[2]])
-        means = {name: " / ".join(f"{gpu:.2f}" for gpu in both)
-                 for name, both in published.GAO_MEANS[value_type].items()}
-        ours = [f"{mean_of(column):.2f}" if column else DASH for column in columns]
-        rows.append([f"mean: theirs of {published.GAO_MATRICES}, ours of these", means["PCSR"], ours[0],
-                     means["CUSPARSE"], ours[1], means["CUSP"], ours[2]])
+            cells = []
+            for name, slower in zip(names, (of("csr/pcsr"), of(*CUSPARSE_CSR, by="cusparse"), of(*CUSP))):
+                ours[name] += [slower["median"] / ipcsr["median"]] if slower and ipcsr else []
+                cells += [pair(gpu[0] for gpu in column(name, [speedups[value_type]])), timed.ratio(slower, ipcsr)]
+            rows.append([stand.names[0] + (" (like it)" if stand.like else ""), *cells])
+        for kind, mean in (("arithmetic", arithmetic_mean_of), ("geometric", geometric_mean_of)):
+            cells = []
+            for name in names:
+                cells += [pair(map(mean, column(name, [both[value_type] for _, both in published.GAO]))),
+                          f"{mean(ours[name]):.2f}" if ours[name] else DASH]
+            rows.append([f"{kind} mean of these", *cells])
+        for kind, mean in (("arithmetic", arithmetic_mean_of), ("geometric", geometric_mean_of)):
+            cells = []
+            for name in names:
+                cells += [pair(map(mean, column(name, theirs.values())), 3), ""]
+            rows.append([f"{kind} mean of all {len(theirs)}, from the table", *cells])
+        printed = []
+        for name in names:
+            printed += [pair(published.GAO_MEANS[value_type][name]), ""]
+        rows.append([f"mean of all {len(theirs)}, as printed", *printed])
         return table(["IPCSR over", "PCSR: the paper", "here", "CUSPARSE: the paper", "here (its faster CSR)",
                       "CUSP: the paper", "here (the best of its six kernels)"], rows) + timed.below()
+
+    def gao_bandwidth(self):
+        """Equation (8) with the bytes of csr, f32: x read once, and read for every entry."""
+        timed, rows = Timed(self.times), []
+        kernels = {"csr/ipcsr": ("`csr/ipcsr`", 0), "csr/pcsr": ("`csr/pcsr`", 8), "CUSPARSE": ("cuSPARSE CSR", 0)}
+        shares = {name: ([], []) for name in kernels}
+        peak = published.PEAKS.get(self.times.machine) if self.times else None
+        for stand, _ in published.GAO:
+            fact, cells = self.fact(stand), []
+            n, columns, nonzeros = fact["rows"], papers_gao.MATRICES[stand.names[0]][1], fact["nonzeros"]
+            for name, (_, more) in kernels.items():
+                found = (timed.of(stand, "f32", *CUSPARSE_CSR, by="cusparse") if name == "CUSPARSE"
+                         else timed.of(stand, "f32", name))
+                bytes_ = (8 + more) * nonzeros + 4 * (n + 1) + 4 * n
+                both = [1e-3 * (bytes_ + 4 * x) / found["median"] for x in (columns, nonzeros)] if found else []
+                for share, speed in zip(shares[name], both):
+                    share.append(speed)
+                cells.append(" to ".join(f"{speed:.0f}" for speed in both) or DASH)
+            rows.append([stand.names[0], *cells])
+        mean = lambda name: [arithmetic_mean_of(share) for share in shares[name] if share]
+        rows.append(["mean", *(" to ".join(f"{m:.0f}" for m in mean(name)) or DASH for name in kernels)])
+        if peak:
+            rows.append([f"of the peak, {peak} GB/s",
+                         *(" to ".join(f"{100 * m / peak:.0f} %" for m in mean(name)) or DASH for name in kernels)])
+        of_peak = lambda speed: f"{speed} GB/s, {100 * speed / published.GAO_PEAK:.0f} %"
+        rows.append([f"the paper's mean of {len(papers_gao.MATRICES)}, C2050, {published.GAO_PEAK} GB/s",
+                     *(of_peak(published.GAO_BANDWIDTH[name]) for name in kernels)])
+        return table(["GB/s, f32", *(name for name, _ in kernels.values())], rows) + timed.below()
 
     def nagasaka_bytes(self):
         rows = []
@@ -199,7 +256,7 @@ class Tables:
             for column, kernel in zip(columns, kernels):
                 column += [best["median"] / kernel["median"]] if best and kernel else []
             rows.append([stand.names[0], *(timed.ratio(best, kernel) for kernel in kernels)])
-        rows.append(["mean", *(f"{mean_of(column):.2f}" if column else DASH for column in columns)])
+        rows.append(["mean", *(f"{geometric_mean_of(column):.2f}" if column else DASH for column in columns)])
         rows.append([f"the paper's, of {published.NAGASAKA_MATRICES}", published.NAGASAKA_SPEEDUP, ""])
         return table(["f32, over the best of cuSPARSE CSR and BSR", "`amb/atomic`, the paper's", "`amb/ordered`, ours"],
                      rows) + timed.below()
@@ -221,16 +278,18 @@ class Tables:
         timed, rows = Timed(self.times), []
         for stand, fact in self.known_kreutzer():
             ell, pjds, nnz = fact["slots"]["ell"], fact["slots"]["pjds"], fact["nonzeros"]
-            cells = []
-            for kernel in ("ell/padded", "ellpack_r/rows", "pjds/rows", "pjds/permuted"):
-                found = timed.of(stand, "f64", kernel)
-                cells.append(f"{2e-3 * nnz / found['median']:.0f}" if found else DASH)
+            found = [timed.of(stand, "f64", kernel)
+                     for kernel in ("ell/padded", "ellpack_r/rows", "pjds/rows", "pjds/permuted")]
+            cells = [f"{2e-3 * nnz / f['median']:.0f}" if f else DASH for f in found]
+            cells.append(timed.ratio(found[1], found[3]))
             rows.append([stand.names[0], f"{ell:,}", f"{pjds:,}", f"{100 * (1 - pjds / ell):.1f} %",
                          f"{100 * (pjds / nnz - 1):.3f} %", *cells])
         return (table(["like", "slots of ELLPACK(-R)", "of pJDS", "data reduction", "pJDS over the nonzeros",
-                       "GF/s, FP64: `ell/padded`", "`ellpack_r`", "`pjds`", "permuted"], rows) +
-                f"\n\nThe paper has data reductions of {published.KREUTZER_REDUCTION} and less than 0.01 % over the "
-                "nonzeros." + timed.below())
+                       "GF/s, FP64: `ell/padded`", "`ellpack_r`", "`pjds`", "permuted", "permuted over `ellpack_r`"],
+                      rows) +
+                f"\n\nThe paper has data reductions of {published.KREUTZER_REDUCTION}, less than 0.01 % over the "
+                f"nonzeros and, for pJDS,\n{published.KREUTZER_OVER_ELLPACK_R} of the performance of ELLPACK-R." +
+                timed.below())
 
     def kreutzer_lengths(self):
         known = self.known_kreutzer()
@@ -291,18 +350,46 @@ class Tables:
         return table(["GF/s of `pjds`, like", "by (1)", "measured", "with copies, by (2)",
                       "by the measured kernel and bus", "measured"], rows) + timed.below()
 
-    def bell(self):
+    def kreutzer_scaling(self):
+        """Efficiency over one rank, from what docs/PETSC.md measured."""
+        rows = []
+        for name in published.KREUTZER_SCALING:
+            of = {r["ranks"]: r for r in self.scaling["results"] if (r["matrix"], r["scaling"]) == (name, "strong")}
+            cells = [f"{100 * of[1]['vector']['seconds'] / (ranks * of[ranks][mode]['seconds']):.0f} %"
+                     for ranks in sorted(of)[1:] for mode in ("vector", "naive", "task")]
+            rows.append([name, f"{of[1]['rows']:,}", *cells])
+        return (table(["strong scaling", "rows", "two GPUs: vector", "naive", "task", "four GPUs: vector", "naive",
+                       "task"], rows) + f"\n\n{self.scaling['machine']} of one host, {self.scaling['mpi']}.")
+
+    def bell(self, stands, kernels):
         timed, rows = Timed(self.times), []
         for value_type in ("f64", "f32"):
-            for stand in published.BELL:
+            for stand in stands:
                 cells = []
-                for kernel in BELL:
+                for kernel in kernels:
                     found = timed.of(stand, value_type, kernel)
                     nonzeros = found and self.times.measured["times"][f"{stand.words} {value_type}"]["nonzeros"]
                     cells.append(f"{2e-3 * nonzeros / found['median']:.0f}" if found else DASH)
-                rows.append([f"{stand.names[0]}, {value_type}", code(stand), published.BELL_GFLOPS[value_type], *cells])
-        return table(["GFLOP/s", "`spmvpack generate`", "the paper, GTX 280", *(f"`{k}`" for k in BELL)],
-                     rows) + timed.below()
+                theirs = [published.BELL_GFLOPS[value_type]] if stands is published.BELL else []
+                rows.append([f"{stand.names[0]}, {value_type}", code(stand), *theirs, *cells])
+        theirs = ["the paper, GTX 280"] if stands is published.BELL else []
+        return table(["GFLOP/s", "`spmvpack generate`", *theirs, *(f"`{k}`" for k in kernels)], rows) + timed.below()
+
+    def bell_bandwidth(self):
+        """The bytes of the layout, of x and of y, each once, over the time and the peak."""
+        timed, rows = Timed(self.times), []
+        peak = published.PEAKS.get(self.times.machine) if self.times else None
+        for stand in (*published.BELL, *(stand for stand, _ in published.GAO)):
+            fact, cells = self.fact(stand), []
+            columns = papers_gao.MATRICES[stand.names[0]][1] if stand.names[0] in papers_gao.MATRICES else fact["rows"]
+            for kernel in CUSP:
+                found = timed.of(stand, "f64", kernel)
+                bytes_ = fact["device_bytes"][kernel.split("/")[0]] + 8 * (fact["rows"] + columns)
+                cells.append(f"{0.1 * bytes_ / found['median'] / peak:.1f} %" if found and peak else DASH)
+            rows.append([f"{stand.names[0]}, f64", *cells])
+        rows.append(["the paper, GTX 280", published.BELL_BANDWIDTH, *[""] * (len(CUSP) - 1)])
+        return (table(["of the peak bandwidth", *(f"`{k}`" for k in CUSP)], rows) +
+                (f"\n\nThe peak is {peak} GB/s." if peak else "") + timed.below())
 
     def not_compared(self):
         return table(["not compared", "why"], published.NOT_COMPARED.items())

@@ -401,6 +401,16 @@ def check_papers(directory):
     assert cells(tables["gao-table-4"], "QCD")[:3] == [
         "QCD", "1.16 / 1.17", f"{median['csr', 'pcsr'] / median['csr', 'ipcsr']:.2f}"]
     assert cells(tables["gao-table-4"], "QCD")[3:5] == ["1.49 / 1.87", over(("csr", "ipcsr"))]
+    # Means: of four equal speed-ups, and of the paper's by hand; (8) by hand, with x once and for every entry.
+    assert cells(tables["gao-table-4"], "arithmetic mean of these")[1:5] == [
+        "1.69 / 1.69", f"{median['csr', 'pcsr'] / median['csr', 'ipcsr']:.2f}", "1.30 / 1.62", over(("csr", "ipcsr"))]
+    assert cells(tables["gao-table-3"], "arithmetic mean of all 20, from the table")[1:6:2] == [
+        "1.761 / 1.792", "2.758 / 3.523", "1.431 / 1.746"]
+    speed = lambda bytes_, kernel: f"{1e-3 * bytes_ / median[kernel]:.0f}"
+    assert cells(tables["gao-figure-7"], "Dense")[2] == " to ".join(
+        speed(16 * 4000000 + 4 * 2001 + 4 * 2000 + 4 * x, ("csr", "pcsr")) for x in (2000, 4000000))
+    assert cells(tables["bell-bandwidth"], "Dense, f64")[2] == (
+        f"{100 * (48008004 + 32000) / median['csr', 'scalar'] / 4.8e6:.1f} %")
     assert cells(tables["nagasaka-figure-3"], "apache2")[1] == over(("amb", "atomic"))
     copies = cells(tables["kreutzer-copies"], "sAMG")
     facts = json.loads(papers.REPORTS.read_text(encoding="utf-8"))["adaptive --grid 140x140x140 f64"]
@@ -428,7 +438,8 @@ def check_papers(directory):
                            "--seconds", "0"], check=False, capture_output=True, text=True)
     assert done.returncode == 1 and "no time left, of 0.0 s" in done.stderr, done
     # Equations 3 and 4 by hand.
-    plain = papers_tables.Tables(json.loads(papers.REPORTS.read_text(encoding="utf-8")), papers_measure.Times()).all()
+    plain = papers_tables.Tables(json.loads(papers.REPORTS.read_text(encoding="utf-8")), papers_measure.Times(),
+                                 None, papers.read(papers.SCALING)).all()
     numbers = [line.split("|")[5].strip() for line in plain["kreutzer-equations"].splitlines()[2:6]]
     assert numbers == ["24.67", "7.20", "79.20", "264.67"], numbers
     check_solver()
@@ -451,7 +462,7 @@ def check_solver():
         result("cusparse", "sell-32", 110, 40), {"by": "cusparse", "name": "csr-op-alg1", "skipped": "no plan"}]}
     solver = {"machine": "M", "cusparse": "12.6", "tolerance": 1e-8, "most_iterations": 500,
               "matrices": [matrix, {"name": "B", "family": "circuits", "skipped": "no time left, of 75 s"}]}
-    table = papers_tables.Tables({}, papers_measure.Times(), solver).aliaga_solver()
+    table = papers_tables.Tables({}, papers_measure.Times(), solver, None).aliaga_solver()
     assert cells(table, "A")[3:] == ["120", "-", "110", "100 (1.20, 1.10)", "80 (1.50, 1.38)", "50 (2.40, 2.20)",
                                      f"30 / 40: {110 * 40 / (50 * 30):.2f}"], table
     assert "Not measured: B, no time left" in table and "1 matrices of 1 families" in table
