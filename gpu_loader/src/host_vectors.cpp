@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "cuda_error.hpp"
+#include "spmvpack/gpu_cuda/cuda_error.hpp"
 #include "described.hpp"
 #include "instances.hpp"
 #include "matrix.hpp"
