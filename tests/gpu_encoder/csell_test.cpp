@@ -2,13 +2,16 @@
 
 #include "layouts/csell.hpp"
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
 #include "csell_cases.hpp"
 #include "matrices.hpp"
 #include "on_host.hpp"
+#include "spmvpack/encoder/time_model.hpp"
 
 namespace spmvpack::gpu_encoder {
 
@@ -29,25 +32,42 @@ std::string text(const DeviceEncodeRequest& request) {
   return all;
 }
 
-std::vector<DeviceEncodeRequest> csell_requests() {
-  std::vector<DeviceEncodeRequest> all;
-  for (const char* const values : {"raw", "table", "step", "single"}) all.push_back(csell({{"csell.values", values}}));
-  all.push_back(csell({{"csell.values", "raw"}, {"csell.sums", "4"}, {"csell.block", "1"}}));
-  all.push_back(csell({}));
-  all.back().updatable = true;
+/// A request, and the kind of values (random_value) that it is for.
+struct CsellRequest {
+  DeviceEncodeRequest request;
+  int values;
+};
+std::vector<CsellRequest> csell_requests() {
+  std::vector<CsellRequest> all{{csell({{"csell.values", "raw"}, {"csell.sums", "4"}}), 4},
+                                {csell({{"csell.values", "table"}}), 1},
+                                {csell({{"csell.values", "table"}, {"csell.block", "1"}}), 4},
+                                {csell({{"csell.values", "step"}}), 1},
+                                {csell({{"csell.values", "single"}}), 0},
+                                {csell({}), 1},
+                                {csell({}), 4}};
+  all.back().request.updatable = true;
   return all;
+}
+
+/// A GPU of so few multiprocessors that small matrices have windows of x, and tables.
+encoder::Aim for_a_small_gpu() {
+  encoder::Profile profile = encoder::default_profile(encoder::Target::gpu);
+  profile.device.multiprocessors = 1;
+  profile.device.small_entries = 1000;
+  encoder::Aim aim;
+  aim.profile = std::make_shared<const encoder::Profile>(std::move(profile));
+  return aim;
 }
 
 }  // namespace
 
 TEMPLATE_TEST_CASE("csell: passes make the bytes of the host's encoder", "", double, float) {
-  for (const int values : {0, 1, 2, 4})
-    for (const NamedMatrix& m : random_matrices<TestType>(31, values))
-      for (DeviceEncodeRequest request : csell_requests()) {
-        request.force_size = true;
-        INFO(m.name << ", values " << values << ", " << text(request));
-        CHECK(compared(m.matrix, request) == "");
-      }
+  for (CsellRequest& r : csell_requests())
+    for (const NamedMatrix& m : random_matrices<TestType>(31, r.values)) {
+      r.request.force_size = true;
+      INFO(m.name << ", values " << r.values << ", " << text(r.request));
+      CHECK(compared(m.matrix, r.request) == "");
+    }
 }
 
 TEMPLATE_TEST_CASE("csell: passes take every path of the layout", "", double, float) {
@@ -59,6 +79,13 @@ TEMPLATE_TEST_CASE("csell: passes take every path of the layout", "", double, fl
       continue;
     }
     CHECK(compared(c.matrix, request) == "");
+    // Chosen among what is planned, by time and by bytes.
+    if (c.values != "step" && c.name.find("tiles") == std::string::npos) continue;
+    DeviceEncodeRequest chosen = csell({});
+    chosen.aim = for_a_small_gpu();
+    CHECK(compared(c.matrix, chosen) == "");
+    chosen.aim = {.optimize = encoder::Objective::bytes};
+    CHECK(compared(c.matrix, chosen) == "");
   }
 }
 
