@@ -14,6 +14,9 @@ inline std::vector<gpu_encoder::DeviceEncodeRequest> encode_requests() {
   all.push_back({.strategy = "sell", .settings = {{"sell.sigma", "1"}}});
   all.push_back({.strategy = "sell", .settings = {{"sell.c", "5"}, {"sell.sigma", "12"}}});
   all.push_back({.strategy = "sell", .settings = {{"sell.c", "100"}, {"sell.sigma", "4294967294"}}});
+  all.push_back({.strategy = "csell"});
+  all.push_back({.strategy = "csell", .settings = {{"csell.values", "raw"}, {"csell.sums", "2"}}});
+  all.push_back({.strategy = "csell", .settings = {{"csell.values", "table"}, {"csell.block", "1"}}});
   all.push_back({.strategy = "bitflag"});
   all.push_back({.strategy = "bitflag", .settings = {{"bitflag.tile", "1"}, {"bitflag.values", "raw"}}});
   all.push_back({.strategy = "bitflag", .settings = {{"bitflag.tile", "3"}, {"bitflag.hot", "5"}}});

@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(block_threads) each_group_kernel(std::uint64_t
 inline constexpr unsigned warps_together = 4;  ///< of a block, which has shared memory for each
 
 template <class F>
-__global__ void __launch_bounds__(warps_together * warp_lanes)
+__global__ void __launch_bounds__(warps_together* warp_lanes)
     each_warp_kernel(std::uint64_t count, std::uint32_t near_bytes, F f) {
   extern __shared__ uint4 near_memory[];
   const unsigned warp = threadIdx.x / warp_lanes;
@@ -101,8 +101,9 @@ class OnDevice {
     config.blockDim = dim3(warps_together * warp_lanes);
     config.dynamicSmemBytes = std::size_t{warps_together} * near_bytes;
     config.stream = stream_;
-    require_cuda(cudaLaunchKernelEx(&config, each_warp_kernel<F>, std::uint64_t{count}, std::uint32_t{near_bytes}, F(f)),
-                 "launching a pass");
+    require_cuda(
+        cudaLaunchKernelEx(&config, each_warp_kernel<F>, std::uint64_t{count}, std::uint32_t{near_bytes}, F(f)),
+        "launching a pass");
   }
 
   void zero(void* memory, std::uint64_t bytes) const {

@@ -103,7 +103,7 @@ struct DeviceWarp {
     SPMVPACK_HOST_DEVICE const T& operator[](unsigned /*lane*/) const { return value; }
   };
   unsigned lane;
-  std::byte* shared;            ///< of the warp, aligned to 16 bytes
+  std::byte* shared;  ///< of the warp, aligned to 16 bytes
   std::uint32_t shared_bytes;
 
   template <class F>
@@ -190,8 +190,8 @@ struct DeviceWarp {
     if constexpr (sizeof(T) == 8) {
       const auto high = static_cast<std::uint32_t>(value >> 32U);
       const std::uint32_t best = reduced<Most>(high);
-      const auto low = high == best ? static_cast<std::uint32_t>(value)
-                                    : (Most ? 0U : std::numeric_limits<std::uint32_t>::max());
+      const auto low =
+          high == best ? static_cast<std::uint32_t>(value) : (Most ? 0U : std::numeric_limits<std::uint32_t>::max());
       return static_cast<T>(best) << 32U | reduced<Most>(low);
     } else {
 #if __CUDA_ARCH__ >= 800

@@ -242,8 +242,9 @@ EncodedPart Encoding<Execution>::write() {
   auto* const to_slices = static_cast<Slice*>(words(section_slices));
   auto* const patterns = static_cast<Group*>(words(section_patterns));
   auto* const stream = static_cast<std::byte*>(words(section_stream));
-  void* const values = size == sizeof(std::uint32_t) ? words(section_values)
-                                                     : part.template section<std::uint64_t>(sections[section_values].name);
+  void* const values = size == sizeof(std::uint32_t)
+                           ? words(section_values)
+                           : part.template section<std::uint64_t>(sections[section_values].name);
   write_patterns(run_, rows_, columns_, patterns, source == Source::step ? values : nullptr);
   if (source == Source::single) run_.copy(values, a_.value_bits, size);
   if (tables_) {

@@ -1,9 +1,9 @@
 #pragma once
 // How csell stores the columns of each slice, found on the device: encoder's plan_columns() by passes.
 //
-// A slice's steps are hashed by a warp; equal hashes come together by a sort that keeps the order of slices, so that the
-// first of each run owns its list, and the others are compared with it. Lists are numbered by the first slice that has
-// them, as the host numbers them.
+// A slice's steps are hashed by a warp; equal hashes come together by a sort that keeps the order of slices, so that
+// the first of each run owns its list, and the others are compared with it. Lists are numbered by the first slice that
+// has them, as the host numbers them.
 
 #include <cstdint>
 #include <optional>
@@ -19,8 +19,8 @@ namespace rules = encoder::layouts::csell_plans;
 
 /// Of a slice with offsets.
 struct OffsetKinds {
-  std::uint32_t of[3];      ///< steps whose columns take 8, 16 and 32 bits  NOLINT(*-avoid-c-arrays): for kernels
-  std::uint32_t windows;    ///< 1: columns are cut into windows
+  std::uint32_t of[3];    ///< steps whose columns take 8, 16 and 32 bits  NOLINT(*-avoid-c-arrays): for kernels
+  std::uint32_t windows;  ///< 1: columns are cut into windows
 };
 
 /// What is left over of a kind joins the next wider one where that has room in its last group.
@@ -44,12 +44,12 @@ struct Widened {
 
 /// What is known of each slice, in device memory.
 struct SlicePlans {
-  std::uint32_t* steps = nullptr;    ///< of its pattern; no_steps: it has offsets
-  OffsetKinds* kinds = nullptr;      ///< of those with offsets
-  std::uint32_t* uneven = nullptr;   ///< steps that some lanes lack
-  std::uint32_t* width = nullptr;    ///< blocks of the longest row
-  std::uint32_t* owner = nullptr;    ///< the first slice with the same steps
-  std::uint64_t* place = nullptr;    ///< of an owner: its first group of the dictionary
+  std::uint32_t* steps = nullptr;   ///< of its pattern; no_steps: it has offsets
+  OffsetKinds* kinds = nullptr;     ///< of those with offsets
+  std::uint32_t* uneven = nullptr;  ///< steps that some lanes lack
+  std::uint32_t* width = nullptr;   ///< blocks of the longest row
+  std::uint32_t* owner = nullptr;   ///< the first slice with the same steps
+  std::uint64_t* place = nullptr;   ///< of an owner: its first group of the dictionary
 
   [[nodiscard]] SPMVPACK_HOST_DEVICE bool has_pattern(std::uint64_t s) const { return steps[s] != no_steps; }
   [[nodiscard]] SPMVPACK_HOST_DEVICE SliceGroups groups(std::uint64_t s) const {
@@ -66,11 +66,11 @@ struct SlicePlans {
 struct SliceSums {
   std::uint64_t groups[4];  // NOLINT(*-avoid-c-arrays): for kernels
   std::uint64_t longest, heaviest_offsets, uneven_steps, lists, in_patterns, dictionary_groups;
-  std::uint64_t units;             ///< of the stream, without ids
-  std::uint64_t raw_units;         ///< of the values, one by one
-  std::uint64_t unused[2];         ///< slots without an entry: of slices with a pattern, and of others  NOLINT
-  std::uint64_t not_patterns;      ///< slices that are not is_pattern()
-  std::uint64_t collisions;        ///< slices whose hash is that of another list
+  std::uint64_t units;         ///< of the stream, without ids
+  std::uint64_t raw_units;     ///< of the values, one by one
+  std::uint64_t unused[2];     ///< slots without an entry: of slices with a pattern, and of others  NOLINT
+  std::uint64_t not_patterns;  ///< slices that are not is_pattern()
+  std::uint64_t collisions;    ///< slices whose hash is that of another list
 };
 
 SPMVPACK_HOST_DEVICE inline std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
@@ -326,7 +326,8 @@ struct WeighSteps {
   std::uint32_t* not_worth;
 
   SPMVPACK_HOST_DEVICE void operator()(std::uint64_t task) const {
-    const std::uint64_t all = rows.slices(), end = (task + 1) * slices_per_task < all ? (task + 1) * slices_per_task : all;
+    const std::uint64_t all = rows.slices(),
+                        end = (task + 1) * slices_per_task < all ? (task + 1) * slices_per_task : all;
     rules::StepFacts facts{};
     facts.block_bytes = block_bytes;
     for (std::uint64_t s = task * slices_per_task; s < end; ++s) {
@@ -455,9 +456,9 @@ std::optional<ColumnsPlan> plan_columns(const Execution& run, const Rows& rows, 
     run.zero(sums.data(), sums.bytes());
     const std::uint64_t seed = 0x2545F4914F6CDD1D * static_cast<std::uint64_t>(attempt + 1);
     with_key(rows, [&]<class Key>(Key) {
-      run.each_warp(slices, near_bytes(rows, sizeof(std::uint32_t)),
-                   FindPattern<Key>{rows, plans, by_value, seed, hashing.mask, hashes.data(), order.data(),
-                                    flags.data()});
+      run.each_warp(
+          slices, near_bytes(rows, sizeof(std::uint32_t)),
+          FindPattern<Key>{rows, plans, by_value, seed, hashing.mask, hashes.data(), order.data(), flags.data()});
     });
     const std::vector<std::uint32_t> found = run.read(flags.data(), 2);
     const bool some_patterns = found[0] != 0, some_offsets = found[1] != 0;
@@ -473,7 +474,7 @@ std::optional<ColumnsPlan> plan_columns(const Execution& run, const Rows& rows, 
       run.sum_before(is_first.data(), runs_before.data(), slices);
       run.each(slices, NoteFirst{is_first.data(), runs_before.data(), order.data(), first_of_run.data()});
       run.each(slices, NoteOwner{hashes.data(), is_first.data(), runs_before.data(), order.data(), first_of_run.data(),
-                                plans.owner, is_new.data(), slices_per_task});
+                                 plans.owner, is_new.data(), slices_per_task});
       run.each_warp(slices, 0, CompareWithOwner{rows, plans, by_value, sums.data()});
     }
     if (some_offsets) run.each_warp(slices, 0, FindOffsets{rows, plans});
@@ -481,7 +482,7 @@ std::optional<ColumnsPlan> plan_columns(const Execution& run, const Rows& rows, 
     run.sum_before(plan.place.data(), plan.place.data(), slices);
     if (by_value)
       run.each(div_up(slices, slices_per_task),
-              WeighSteps{rows, plans, is_new.data(), slices_per_task, block_bytes, flags.data() + 2});
+               WeighSteps{rows, plans, is_new.data(), slices_per_task, block_bytes, flags.data() + 2});
     run.each_warp(div_up(slices, AddUp::stretch), 0, AddUp{rows, plans, block_bytes, sums.data()});
     plan.sums = run.read(sums.data());
     if (plan.sums.collisions != 0) continue;

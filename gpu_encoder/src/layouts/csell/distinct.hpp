@@ -111,9 +111,9 @@ Distinct count_distinct(const Execution& run, const Csr& a, std::uint64_t limit)
   run.zero(found.data(), found.bytes());
   run.each(size, FreeSlots{distinct.slots.data()});
   const Words values{a.value_bits, static_cast<std::uint32_t>(size_of(a.type))};
-  run.each_warp(div_up(a.nnz, AddDistinct::entries_of_warp), 0,
-                AddDistinct{values, a.nnz, distinct.slots.data(), size - 1, static_cast<std::uint32_t>(limit),
-                            found.data()});
+  run.each_warp(
+      div_up(a.nnz, AddDistinct::entries_of_warp), 0,
+      AddDistinct{values, a.nnz, distinct.slots.data(), size - 1, static_cast<std::uint32_t>(limit), found.data()});
   const std::vector<std::uint32_t> counts = run.read(found.data(), 2);
   distinct.count = std::min<std::uint64_t>(counts[0], limit + 1);
   distinct.has_free_slot = counts[1] != 0;

@@ -32,9 +32,9 @@ SPMVPACK_HOST_DEVICE std::uint32_t with_values_of_first(Warp& w, const Rows& row
   });
 }
 
-/// Steps of equal column - row, and equal values if `by_value`, in the order of column - row: step(base, mask) for each,
-/// with the lanes' entries as those to be taken next. Their number; no_steps, after some of them, if they are more than
-/// `most`. Key: holds column - row, counted from the least that the slice may have.
+/// Steps of equal column - row, and equal values if `by_value`, in the order of column - row: step(base, mask) for
+/// each, with the lanes' entries as those to be taken next. Their number; no_steps, after some of them, if they are
+/// more than `most`. Key: holds column - row, counted from the least that the slice may have.
 template <class Key, class Warp, class Step>
 SPMVPACK_HOST_DEVICE std::uint32_t each_pattern_step(Warp& w, const Rows& rows, SliceLanes<Warp>& at,
                                                      std::uint64_t slice, bool by_value, std::uint64_t most,
@@ -114,8 +114,10 @@ SPMVPACK_HOST_DEVICE void each_offset_step(Warp& w, const Rows& rows, SliceLanes
       const std::uint32_t base = w.least([&](unsigned lane) { return is_active(lane) ? next_column[lane] : none; });
       const std::uint32_t high = w.most([&](unsigned lane) { return is_active(lane) ? next_column[lane] : 0U; });
       const std::uint32_t spread = high - base;
-      if (!step(spread < 256 ? Columns::offset_8 : spread < 65536 ? Columns::offset_16 : Columns::offset_32, base,
-                active))
+      if (!step(spread < 256     ? Columns::offset_8
+                : spread < 65536 ? Columns::offset_16
+                                 : Columns::offset_32,
+                base, active))
         return;
       w.each([&](unsigned lane) {
         if (!is_active(lane)) return;

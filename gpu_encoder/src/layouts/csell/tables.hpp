@@ -413,8 +413,7 @@ std::optional<PlannedTables> plan_tables(const Execution& run, const Rows& rows,
     for (const std::uint32_t n : counts) sample.distinct += n;
     if (!rules::worth_tables(sample, {distinct, rows.a.nnz}, limits)) return {};
   }
-  std::optional<HashedTiles> all =
-      hash_tiles(run, rows, {tiles, smallest, 0}, rules::most_values_of_smallest(limits));
+  std::optional<HashedTiles> all = hash_tiles(run, rows, {tiles, smallest, 0}, rules::most_values_of_smallest(limits));
   if (!all) return {};
   const auto cost = [&](const PlannedTables& t) { return rules::table_cost(t.bytes, t.tables.tiles, limits); };
   PlannedTables best;
