@@ -87,4 +87,52 @@ TEMPLATE_TEST_CASE("csell: passes take every path of the layout", "", double, fl
   }
 }
 
+TEST_CASE("csell: columns next to 2^32 have steps, too") {
+  std::mt19937_64 rng(1);
+  constexpr std::uint64_t cols = 4294967293;
+  const CsrMatrix a = from_rows<double>(100, cols, rng, 3, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> row{static_cast<std::uint32_t>(cols - 101 + r), static_cast<std::uint32_t>(cols - 1)};
+    if (r >= 64) row.push_back(static_cast<std::uint32_t>(rng()) / 2);
+    if (r < 32) row.push_back(static_cast<std::uint32_t>(r));
+    return row;
+  });
+  for (const char* const values : {"raw", "step"}) CHECK(compared(a, csell({{"csell.values", values}})) == "");
+}
+
+TEST_CASE("csell: slices whose hashes are the same are compared") {
+  using namespace gpu_encoder::csell;
+  // Three lists, and slices without a pattern.
+  std::mt19937_64 rng(2);
+  const CsrMatrix a = from_rows<double>(640, 1U << 20U, rng, 3, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> row;
+    for (std::uint64_t c = 0; c < 2 + r / 32 % 3; ++c) row.push_back(static_cast<std::uint32_t>(r + c));
+    for (std::uint64_t c = 0; r >= 480 && c < 9; ++c) row.push_back(static_cast<std::uint32_t>(rng() % (1U << 20U)));
+    return row;
+  });
+  HostArena arena;
+  gpu_encoder::Memory memory(arena.source(), 0);
+  const gpu_encoder::OnHost run(memory);
+  const Rows rows(gpu_encoder::csr_of(device_csr(a)), 1);
+  const auto plan = [&](const Hashing& hashing) { return *plan_columns(run, rows, false, hashing); };
+  const ColumnsPlan right = plan({});
+  CHECK(right.sums.lists == 3);
+  CHECK(right.sums.in_patterns == 15);
+  // With four hashes, some seeds give different lists the same one.
+  int attempts = 1;
+  for (;; ++attempts) {
+    try {
+      const ColumnsPlan found = plan({.mask = 3, .attempts = attempts});
+      CHECK(found.sums.lists == right.sums.lists);
+      CHECK(found.sums.uneven_steps == right.sums.uneven_steps);
+      CHECK(found.sums.units == right.sums.units);
+      for (std::uint64_t s = 0; s < 15; ++s) CHECK(found.owner.data()[s] == s % 3);
+      break;
+    } catch (const Error& e) {
+      REQUIRE(e.code() == errc::unsupported);
+      REQUIRE(attempts < 64);
+    }
+  }
+  CHECK_THROWS_AS(plan({.mask = 0}), Error);
+}
+
 }  // namespace spmvpack::test
