@@ -160,7 +160,9 @@ void initialize(spmvpack_multiply_description* c, std::size_t size, spmvpack_typ
                .scalars_on_device = 0,
                .kernel = 0,
                .order_x = SPMVPACK_ORDER_COLUMNS,
-               .order_y = SPMVPACK_ORDER_COLUMNS});
+               .order_y = SPMVPACK_ORDER_COLUMNS,
+               .row_factors = nullptr,
+               .column_factors = nullptr});
 }
 
 void initialize(spmvpack_payback* c, std::size_t size) {

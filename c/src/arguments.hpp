@@ -118,7 +118,18 @@ MultiplyDescription description_of(const spmvpack_multiply_description& c, const
   description.strided_y |= !views.y.has_contiguous_columns();
   description.scalars_on_device = c.scalars_on_device != 0;
   description.kernel = {c.kernel};
+  description.scaled_rows = c.row_factors != nullptr;
+  description.scaled_columns = c.column_factors != nullptr;
   return description;
+}
+
+/// The factors of a description.
+template <class T>
+Scaling<T> scaling_of(const spmvpack_multiply_description& c, const MatrixFacts& facts) {
+  const auto factors = [](const void* place, std::uint64_t size) {
+    return place == nullptr ? std::span<const T>() : std::span(static_cast<const T*>(place), size);
+  };
+  return {factors(c.row_factors, facts.rows), factors(c.column_factors, facts.cols)};
 }
 
 }  // namespace spmvpack::c

@@ -77,7 +77,7 @@ void host_multiply(const spmvpack_host_matrix* matrix, const spmvpack_multiply_d
     if (views.x.rows != 0 && views.x.cols != 0) require_pointer(x, "x");
     if (views.y.rows != 0 && views.y.cols != 0) require_pointer(y, "y");
     matrix->matrix.multiply<V>(*static_cast<const T*>(alpha), views.x, *static_cast<const T*>(beta), views.y, threads,
-                               description_of(c, views));
+                               description_of(c, views), scaling_of<T>(c, matrix->matrix.facts()));
   });
 }
 
@@ -90,7 +90,8 @@ void multiply(const gpu_loader::DeviceMatrix& matrix, const spmvpack_multiply_de
     return c.scalars_on_device != 0 ? gpu_loader::Scalar<T>::on_device(place) : gpu_loader::Scalar<T>(*place);
   };
   const Views<V> views(matrix.facts(), c, x, y);
-  matrix.multiply<V>(scalar(alpha), views.x, scalar(beta), views.y, workspace, stream, description_of(c, views));
+  matrix.multiply<V>(scalar(alpha), views.x, scalar(beta), views.y, workspace, stream, description_of(c, views),
+                     scaling_of<T>(c, matrix.facts()));
 }
 
 }  // namespace

@@ -56,6 +56,27 @@ static int multiply(const spmvpack_container* container) {
   return 0;
 }
 
+/* y = 2 D_r A D_c x - y, and what is refused. */
+static int multiply_scaled(const spmvpack_container* container) {
+  spmvpack_host_matrix* a = NULL;
+  const double x[] = {1, 10, 100, 1000}, alpha = 2, beta = -1, rows[] = {3, 5, -2}, columns[] = {2, -1, 4, .5};
+  double y[] = {1, 2, 3};
+  spmvpack_multiply_description description = spmvpack_multiply_default(SPMVPACK_F64);
+  REQUIRE(description.row_factors == NULL && description.column_factors == NULL);
+  REQUIRE(spmvpack_host_load(container, 1, &a) == SPMVPACK_OK);
+  description.row_factors = rows, description.column_factors = columns;
+  REQUIRE(spmvpack_host_multiply_with(a, &description, &alpha, x, &beta, y, 1) == SPMVPACK_OK);
+  REQUIRE(y[0] == 2 * 3 * (.5 * 2 + 2 * 500) - 1 && y[1] == -2 && y[2] == 2 * -2 * (-2 - 70 + 1200) - 3);
+  description.row_factors = NULL;
+  REQUIRE(spmvpack_host_multiply_with(a, &description, &alpha, x, &beta, y, 1) == SPMVPACK_OK);
+  REQUIRE(y[1] == 2 && y[2] == 2 * (-2 - 70 + 1200) + 2 * 2 * (-2 - 70 + 1200) + 3);
+  description.row_factors = y;
+  REQUIRE(spmvpack_host_multiply_with(a, &description, &alpha, x, &beta, y, 1) == SPMVPACK_USAGE);
+  REQUIRE(strstr(spmvpack_error_text(), "the factors of rows and y overlap") != NULL);
+  spmvpack_host_free(a);
+  return 0;
+}
+
 /* Y = 2 A X - Y of two columns, X in rows with something between them, Y in columns. */
 static int multiply_columns(const spmvpack_container* container) {
   spmvpack_host_matrix* a = NULL;
@@ -326,7 +347,7 @@ static int bytes_of(const spmvpack_csr* a, const spmvpack_encode_options* option
   REQUIRE(*bytes != NULL);
   REQUIRE(spmvpack_save_memory(c, *bytes, *size - 1, size) == SPMVPACK_USAGE);
   REQUIRE(spmvpack_save_memory(c, *bytes, *size, size) == SPMVPACK_OK);
-  REQUIRE(multiply(c) == 0 && multiply_columns(c) == 0 && multiply_complex(c) == 0);
+  REQUIRE(multiply(c) == 0 && multiply_columns(c) == 0 && multiply_scaled(c) == 0 && multiply_complex(c) == 0);
   spmvpack_close(c);
   return 0;
 }
@@ -355,7 +376,7 @@ int main(void) {
   REQUIRE(spmvpack_save(c, "c_host.spmvc", 1) == SPMVPACK_OK);
   spmvpack_close(c);
   REQUIRE(spmvpack_open("c_host.spmvc", &c) == SPMVPACK_OK);
-  REQUIRE(multiply(c) == 0 && multiply_columns(c) == 0 && multiply_complex(c) == 0);
+  REQUIRE(multiply(c) == 0 && multiply_columns(c) == 0 && multiply_scaled(c) == 0 && multiply_complex(c) == 0);
   spmvpack_close(c);
 
   /* Layouts, settings, codecs and types. */

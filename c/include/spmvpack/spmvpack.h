@@ -250,6 +250,11 @@ typedef struct spmvpack_multiply_description {
   uint32_t kernel;           /* from spmvpack_find_kernel(); 0: the default. Parts whose layout is not the kernel's
                                 use their default */
   spmvpack_order order_x, order_y;
+  /* Not null: the multiply is one with D_r A D_c, whose values exist nowhere. Factors of each row and each column of A,
+     of the real type of x and y, whatever the operation is: the transpose is D_c A^T D_r. In host memory for a matrix
+     there, else in device memory, where they are read when the multiply runs. They may be others in the next call, and
+     do not overlap y. For a workspace it counts only which are null. */
+  const void *row_factors, *column_factors;
 } spmvpack_multiply_description;
 
 /* A description of y = alpha A x + beta y: one right-hand side, scalars in host memory, the default kernel, columns.
