@@ -12,6 +12,7 @@ from . import _arguments, _native
 from ._errors import Error
 from ._operators import device_operator
 from ._products import Products
+from ._scaled import Scaled, device_factors
 from ._vectors import by_columns, contiguous, host_array, needs_gradient, new_result, refuse_altered, root_module
 
 # How DLPack and CUDA call the default stream of the whole device: 0 would be ambiguous.
@@ -219,11 +220,14 @@ def csr_on_device(a: Any) -> tuple[int, tuple[int, int], tuple[Any, Any, Any], i
 
 
 class _Workspaces(threading.local):
-    """A thread's multipliers: by the type of the vectors, the stream, whether with A^T, and the number of columns, or 0
-    for vectors; the oldest first."""
+    """A thread's multipliers: by the type of the vectors, the stream, whether with A^T, the number of columns, or 0 for
+    vectors, and whether rows and columns are scaled; the oldest first."""
 
     def __init__(self) -> None:
-        self.made: dict[tuple[str, int, bool, int], _native.Multiplier] = {}
+        self.made: dict[tuple[str, int, bool, int, tuple[bool, bool]], _native.Multiplier] = {}
+
+
+_unscaled = (False, False)
 
 
 class DeviceMatrix(Products):
@@ -364,36 +368,76 @@ class DeviceMatrix(Products):
             if source is not None and result is not None and source[1] == result[1]:
                 self._multiplier(source[1], on, transpose).multiply_at(source[0], result[0], alpha, beta, on)
                 return out
+        return self._multiply_arrays(x, out, alpha, beta, stream, on, transpose, None)
+
+    def _multiply_arrays(self, x: Any, out: Any, alpha: float, beta: float, stream: Any, on: int, transpose: bool,
+                         scaled: Scaled | None) -> Any:
+        """multiply() of any arrays in device memory; `on` is the handle of the stream."""
         for name, vector in (("x", x), ("out", out)):
             if not hasattr(vector, "__dlpack__"):
                 raise TypeError(f"{name} is of type {type(vector).__qualname__}, not an array in device memory")
             if not _libraries[type(vector)].on_device(vector):
-                raise ValueError(f"{name} is on the host, the matrix on cuda:{device}")
+                raise ValueError(f"{name} is on the host, the matrix on cuda:{self.device}")
             refuse_altered(name, vector)
+        rows, columns = (None, None) if scaled is None else (scaled._rows, scaled._columns)
         # DLPack's producers let the stream wait for what they have queued on theirs.
-        multiplier = self._multiplier(_dtype_name(x), on, transpose, x.shape[1] if len(x.shape) == 2 else 0)
-        multiplier.multiply(x.__dlpack__(stream=on), out.__dlpack__(stream=on), alpha, beta, on)
+        multiplier = self._multiplier(_dtype_name(x), on, transpose, x.shape[1] if len(x.shape) == 2 else 0,
+                                      _unscaled if scaled is None else scaled._flags)
+        factors = [None if array is None else array.__dlpack__(stream=on) for array in (rows, columns)]
+        multiplier.multiply(x.__dlpack__(stream=on), out.__dlpack__(stream=on), factors[0], factors[1], alpha, beta, on)
         if hasattr(stream, "cuda_stream"):  # PyTorch's
-            for vector in (x, out):
-                if root_module(vector) == "torch":
+            for vector in (x, out, rows, columns):
+                if vector is not None and root_module(vector) == "torch":
                     vector.record_stream(stream)  # so that its memory is not used again before this multiply has ended
         return out
+
+    def _factors(self, name: str, factors: Any, size: int) -> Any:
+        return device_factors(name, factors, size, self.dtype)
+
+    def _scaled_product(self, scaled: Scaled, x: Any, transpose: bool, threads: int) -> Any:
+        library = _libraries[type(x)]
+        if isinstance(x, np.ndarray) or not hasattr(x, "__dlpack__"):
+            if host_array(x) is None:
+                return NotImplemented
+            raise ValueError("x is on the host, the scaled matrix on a GPU: copy x there")
+        if not library.on_device(x):
+            raise ValueError("x is on the host, the scaled matrix on a GPU: copy x there")
+        y = library.empty_like(x, (self.shape[1 if transpose else 0], *x.shape[1:2]))
+        return self._scaled_multiply(scaled, library.operand(x), y, transpose=transpose)
+
+    def _scaled_multiply(self, scaled: Scaled, x: Any, out: Any, alpha: float = 1.0, beta: float = 0.0,
+                         stream: Any = None, *, transpose: bool = False) -> Any:
+        alpha, beta = _arguments.scalar("alpha", alpha), _arguments.scalar("beta", beta)
+        on = _libraries[type(x)].current_stream(self.device) if stream is None else stream_of(stream)
+        return self._multiply_arrays(x, out, alpha, beta, stream, on, _arguments.flag("transpose", transpose), scaled)
+
+    def _operator(self, linear: Any, transpose: Any, threads: int = 0) -> Any:
+        return device_operator(linear, transpose)
 
     def prepare(self, stream: Any = 0, dtype: Any = None, *, transpose: bool = False, columns: int = 0) -> None:
         """Makes this thread's workspace for multiplies on `stream` with vectors of `dtype` (the matrix's unless given),
         or with an x and out of so many columns, with A or its transpose, which the first of them would do otherwise:
         before a CUDA graph is captured."""
+        self._prepare(_unscaled, stream, dtype, transpose, columns)
+
+    def _prepare_scaled(self, scaled: Scaled, stream: Any = 0, dtype: Any = None, *, transpose: bool = False,
+                        columns: int = 0) -> None:
+        self._prepare(scaled._flags, stream, dtype, transpose, columns)
+
+    def _prepare(self, scaled: tuple[bool, bool], stream: Any, dtype: Any, transpose: bool, columns: int) -> None:
         self._multiplier(_arguments.dtype_name(self.dtype if dtype is None else dtype), stream_of(stream),
                          _arguments.flag("transpose", transpose),
-                         _arguments.whole("columns", columns, "how many, or 0 for vectors", _most_columns))
+                         _arguments.whole("columns", columns, "how many, or 0 for vectors", _most_columns), scaled)
 
-    def _multiplier(self, dtype: str, stream: int, transpose: bool, columns: int = 0) -> _native.Multiplier:
+    def _multiplier(self, dtype: str, stream: int, transpose: bool, columns: int = 0,
+                    scaled: tuple[bool, bool] = _unscaled) -> _native.Multiplier:
         made = self._workspaces.made
-        multiplier = made.get((dtype, stream, transpose, columns))
+        key = (dtype, stream, transpose, columns, scaled)
+        multiplier = made.get(key)
         if multiplier is None:
             if len(made) == _most_workspaces:
                 del made[next(iter(made))]  # waits for the device
-            multiplier = made[dtype, stream, transpose, columns] = self._matrix.multiplier(dtype, transpose, columns)
+            multiplier = made[key] = self._matrix.multiplier(dtype, transpose, columns, *scaled)
         return multiplier
 
     def update_values(self, values: Any, stream: Any = None) -> None:
@@ -458,7 +502,7 @@ class DeviceMatrix(Products):
         Args:
             transpose: A^T, encoded and on the device, for methods that need it; not needed if has_transpose.
         """
-        return device_operator(self, transpose)
+        return self._operator(self, transpose)
 
 
 def _dtype_name(x: Any) -> str:

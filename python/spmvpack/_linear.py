@@ -172,6 +172,10 @@ class Transposed(Linear):
         transpose = not _arguments.flag("transpose", keywords.pop("transpose", False))
         return self.T.multiply(x, out, *arguments, transpose=transpose, **keywords)
 
+    def scaled(self, rows: Any = None, columns: Any = None) -> Any:
+        """D_r A^T D_c: scaled() of the matrix, transposed."""
+        return self.T.scaled(columns, rows).T
+
     def tocsr(self) -> Any:
         """A^T as a scipy.sparse.csr_array, from a matrix on the host."""
         return self.T.tocsr().T.tocsr()

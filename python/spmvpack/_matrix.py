@@ -13,6 +13,7 @@ from ._errors import Error
 from ._inputs import source_of, stored_values
 from ._operators import host_operator
 from ._products import Facts, Products
+from ._scaled import Scaled, host_factors
 from ._vectors import contiguous, host_array, like, needs_gradient, new_result, refuse_altered
 
 
@@ -207,6 +208,28 @@ class Matrix(Products):
         self._host.multiply(x, out, alpha, beta, threads, transpose)
         return out
 
+    def _factors(self, name: str, factors: Any, size: int) -> Any:
+        return host_factors(name, factors, size, self.dtype)
+
+    def _scaled_product(self, scaled: Scaled, x: Any, transpose: bool, threads: int) -> Any:
+        own = host_array(x)
+        if own is None:
+            return NotImplemented
+        y = new_result(own, self.shape[1 if transpose else 0])
+        own = own if own.ndim == 2 else contiguous(own)
+        self._host.multiply_scaled(own, y, 1.0, 0.0, threads, transpose, scaled._rows, scaled._columns)
+        return like(x, y)
+
+    def _scaled_multiply(self, scaled: Scaled, x: Any, out: Any, alpha: float = 1.0, beta: float = 0.0,
+                         threads: int = 0, *, transpose: bool = False) -> Any:
+        for name, vector in (("x", x), ("out", out)):
+            refuse_altered(name, vector)
+        self._host.multiply_scaled(x, out, alpha, beta, threads, transpose, scaled._rows, scaled._columns)
+        return out
+
+    def _operator(self, linear: Any, transpose: Any, threads: int = 0) -> Any:
+        return host_operator(linear, transpose, _arguments.threads(threads))
+
     def to_scipy(self, *, threads: int = 0, memory_limit: int = 0) -> Any:
         """The matrix as a scipy.sparse.csr_array, with the bits of every value. The container's checksums, structure
         and content digest are verified.
@@ -275,7 +298,7 @@ class Matrix(Products):
             transpose: A^T, encoded, for methods that need it (svds, lsqr, bicg); not needed if has_transpose.
             threads: of its multiplies; 0: all.
         """
-        return host_operator(self, transpose, _arguments.threads(threads))
+        return self._operator(self, transpose, threads)
 
 
 @overload

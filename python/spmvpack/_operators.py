@@ -22,7 +22,7 @@ def _operator_class(base: Any, xp: Any, make: Callable[..., Any]) -> Any:
     """A LinearOperator on `base`, with the arrays of `xp`, as `make` makes it."""
 
     class Operator(base):  # type: ignore[misc]
-        """y = A x of an encoded matrix; vectors are converted to its type first, as solvers pass what they have."""
+        """y = A x of an encoded matrix, scaled or not; vectors are converted to its type first, as solvers pass what they have."""
 
         def __init__(self, matrix: Any, transpose: Any, threads: int) -> None:
             super().__init__(matrix.dtype, matrix.shape)
@@ -71,7 +71,7 @@ def _operator_class(base: Any, xp: Any, make: Callable[..., Any]) -> Any:
 _classes: dict[str, Any] = {}
 
 
-def host_operator(matrix: Products, transpose: Products | None, threads: int = 0) -> Any:
+def host_operator(matrix: Any, transpose: Products | None, threads: int = 0) -> Any:
     if "scipy" not in _classes:
         from scipy.sparse.linalg import LinearOperator
 
@@ -79,7 +79,7 @@ def host_operator(matrix: Products, transpose: Products | None, threads: int = 0
     return _classes["scipy"](matrix, transpose, threads)
 
 
-def device_operator(matrix: Products, transpose: Products | None, threads: int = 0) -> Any:
+def device_operator(matrix: Any, transpose: Products | None, threads: int = 0) -> Any:
     if "cupy" not in _classes:
         import cupy
         from cupyx.scipy.sparse.linalg import LinearOperator

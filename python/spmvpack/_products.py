@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ._linear import Linear, Transposed, transpose_of
+from ._scaled import Scaled
 
 
 class Part(NamedTuple):
@@ -108,6 +109,40 @@ class Products(Facts, Linear):
             Error: "usage" unless has_transpose.
         """
         return transpose_of(self)
+
+    def scaled(self, rows: Any = None, columns: Any = None) -> Scaled:
+        """D_r A D_c, which shares the matrix and multiplies as it does; values stay as they are. For preconditioned and
+        equilibrated systems.
+
+        Args:
+            rows, columns: factors of shape (rows,) and (columns,), contiguous, where the matrix is: on the host as x of
+                A @ x, on a GPU an array with DLPack. Of the real type of every x that is multiplied. They are kept and
+                not copied, unless they are lists. None: ones.
+
+        Raises:
+            ValueError: another shape, stride or device; masked elements.
+            TypeError: other elements, or no array.
+        """
+        return Scaled(self, rows, columns)
+
+    def _factors(self, name: str, factors: Any, size: int) -> Any:
+        """Factors of scaled() as products take them; None if there are none."""
+        raise NotImplementedError
+
+    def _scaled_product(self, scaled: Scaled, x: Any, transpose: bool, threads: int) -> Any:
+        """_product() with factors."""
+        raise NotImplementedError
+
+    def _scaled_multiply(self, scaled: Scaled, x: Any, out: Any, *arguments: Any, **keywords: Any) -> Any:
+        """multiply() with factors."""
+        raise NotImplementedError
+
+    def _prepare_scaled(self, scaled: Scaled, *arguments: Any, **keywords: Any) -> None:
+        raise TypeError("prepare() is of matrices on a GPU: the host has no workspaces")
+
+    def _operator(self, linear: Any, transpose: Any, threads: int = 0) -> Any:
+        """An operator of SciPy or CuPy."""
+        raise NotImplementedError
 
     @property
     def _torch_device(self) -> str:

@@ -10,6 +10,7 @@
 #include <complex>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -76,6 +77,11 @@ struct Dense {
   [[nodiscard]] DenseView<V> view() const {
     return {static_cast<V*>(data), rows, cols, row_stride, col_stride};
   }
+  /// Of factors_of().
+  template <class T>
+  [[nodiscard]] std::span<const T> factors() const {
+    return {static_cast<const T*>(data), rows};
+  }
 };
 /// The array `object`, which messages call `name`: a vector of `size` contiguous elements, or as many rows, one for
 /// each of the matrix's `what`, of `values` or of a type, real or complex, that multiplies with them. Nothing is copied
@@ -87,6 +93,16 @@ Dense dense_of(nb::handle object, const char* name, std::uint64_t size, const ch
 struct Operands {
   Operands(nb::handle x_object, nb::handle y_object, const MatrixFacts& facts, Operation operation, Place place);
   Dense x, y;
+};
+
+/// Factors of the matrix's rows, and of its columns, each of which may be None: of the real type of x.
+struct FactorArrays {
+  FactorArrays(nb::handle rows_object, nb::handle columns_object, const MatrixFacts& facts, ElementType x, Place place);
+  template <class T>
+  [[nodiscard]] Scaling<T> scaling() const {
+    return {rows.factors<T>(), columns.factors<T>()};
+  }
+  Dense rows, columns;
 };
 
 constexpr Operation operation_of(bool transpose) { return transpose ? Operation::transpose : Operation::none; }

@@ -54,7 +54,8 @@ ElementType element_type_named(const std::string& dtype) {
 }
 
 /// `columns`: of X and Y; 0: they are vectors.
-Multiplier multiplier(const OnDevice& a, const std::string& dtype, bool transpose, std::uint64_t columns) {
+Multiplier multiplier(const OnDevice& a, const std::string& dtype, bool transpose, std::uint64_t columns,
+                      bool scaled_rows, bool scaled_columns) {
   const ElementType vectors = element_type_named(dtype);
   const ValueType values = a.matrix.facts().value_type;
   if (!is_type_pair(values, vectors.real)) {
@@ -71,6 +72,8 @@ Multiplier multiplier(const OnDevice& a, const std::string& dtype, bool transpos
     description.right_hand_sides = checked_mul(description.right_hand_sides, columns, "columns");
     description.strided_x = description.strided_y = true;
   }
+  description.scaled_rows = scaled_rows;
+  description.scaled_columns = scaled_columns;
   return {DeviceMultiplier(a.matrix, description), vectors, a.device, operation};
 }
 
@@ -80,20 +83,25 @@ void require_device(const Dense& v, const char* name, int device) {
                       ", the matrix on cuda:" + std::to_string(device));
 }
 
-/// x and y are DLPack capsules that are safe to use on `stream`.
-void multiply_on_device(const Multiplier& m, nb::handle x_capsule, nb::handle y_capsule, double alpha, double beta,
-                        std::uintptr_t stream) {
-  const Operands operands(x_capsule, y_capsule, m.multiplier.matrix().facts(), m.operation, Place::device);
+/// x, y and the factors are DLPack capsules that are safe to use on `stream`; factors may be None.
+void multiply_on_device(const Multiplier& m, nb::handle x_capsule, nb::handle y_capsule, nb::handle rows_capsule,
+                        nb::handle columns_capsule, double alpha, double beta, std::uintptr_t stream) {
+  const MatrixFacts& facts = m.multiplier.matrix().facts();
+  const Operands operands(x_capsule, y_capsule, facts, m.operation, Place::device);
+  const FactorArrays factors(rows_capsule, columns_capsule, facts, operands.x.type, Place::device);
   const Dense &x = operands.x, &y = operands.y;
   if (x.type != m.vectors) raise_type_error("the vectors are not of the workspace's type");
   require_device(x, "x", m.device);
   require_device(y, "out", m.device);
+  if (factors.rows.array.is_valid()) require_device(factors.rows, "rows", m.device);
+  if (factors.columns.array.is_valid()) require_device(factors.columns, "columns", m.device);
   const nb::gil_scoped_release no_gil;
   const CurrentDevice current(m.device);
   dispatch_elements(x.type, [&]<class V>(V) {
     using T = real_of<V>;
     m.multiplier.multiply<V>(static_cast<T>(alpha), x.view<const V>(), static_cast<T>(beta), y.view<V>(),
-                             reinterpret_cast<Stream>(stream));  // NOLINT(performance-no-int-to-ptr): a handle
+                             reinterpret_cast<Stream>(stream),  // NOLINT(performance-no-int-to-ptr): a handle
+                             factors.scaling<T>());
   });
 }
 
@@ -250,8 +258,10 @@ void bind_device(nb::module_& m) {
       "The number of GPUs; 0 without a driver. Raises Error in a build without CUDA.");
   m.def("has_usable_gpu", &gpu_loader::has_usable_gpu, "Whether there is a GPU to use, without initialising CUDA.");
   nb::class_<Multiplier>(m, "Multiplier", "A multiply with a workspace of its own.")
-      .def("multiply", &multiply_on_device, "x"_a, "y"_a, "alpha"_a, "beta"_a, "stream"_a,
-           nb::sig("def multiply(self, x: object, y: object, alpha: float, beta: float, stream: int) -> None"))
+      .def("multiply", &multiply_on_device, "x"_a, "y"_a, "rows"_a.none(), "columns"_a.none(), "alpha"_a, "beta"_a,
+           "stream"_a,
+           nb::sig("def multiply(self, x: object, y: object, rows: object, columns: object, alpha: float, beta: float, "
+                   "stream: int) -> None"))
       // Without names of arguments, with which nanobind takes longer to call it.
       .def("multiply_at", &multiply_at,
            nb::sig("def multiply_at(self, x: int, y: int, alpha: float, beta: float, stream: int, /) -> None"));
@@ -278,7 +288,7 @@ void bind_device(nb::module_& m) {
            nb::sig("def update_values(self, values: object, stream: int) -> None"))
       .def("require_updated", &require_updated, "stream"_a)
       .def_prop_ro("allocated_bytes", [](const OnDevice& a) { return a.matrix.allocated_bytes(); })
-      .def("multiplier", &multiplier, "dtype"_a, "transpose"_a, "columns"_a)
+      .def("multiplier", &multiplier, "dtype"_a, "transpose"_a, "columns"_a, "scaled_rows"_a, "scaled_columns"_a)
       .def("multiply_host_vectors", &multiply_host_vectors, "x"_a, "y"_a, "alpha"_a, "beta"_a, "transpose"_a,
            nb::sig("def multiply_host_vectors(self, x: object, y: object, alpha: float, beta: float, transpose: bool) "
                    "-> None"));

@@ -66,19 +66,26 @@ OnHost load_on_host(const Container& container, int threads, std::uint64_t memor
   return OnHost(host_loader::HostMatrix::load(container, options));
 }
 
-void multiply_on_host(const OnHost& on_host, nb::handle x_object, nb::handle y_object, nb::handle alpha_object,
-                      nb::handle beta_object, nb::handle threads_object, nb::handle transpose_object) {
+void multiply_scaled_on_host(const OnHost& on_host, nb::handle x_object, nb::handle y_object, nb::handle alpha_object,
+                             nb::handle beta_object, nb::handle threads_object, nb::handle transpose_object,
+                             nb::handle rows_object, nb::handle columns_object) {
   const host_loader::HostMatrix& a = on_host.matrix;
   const double alpha = scalar_of(alpha_object, "alpha"), beta = scalar_of(beta_object, "beta");
   const int threads = threads_of(threads_object);
   const bool transpose = flag_of(transpose_object, "transpose");
   const Operands v(x_object, y_object, a.facts(), operation_of(transpose), Place::host);
+  const FactorArrays factors(rows_object, columns_object, a.facts(), v.x.type, Place::host);
   const nb::gil_scoped_release no_gil;
   dispatch_elements(v.x.type, [&]<class V>(V) {
     using T = real_of<V>;
     a.multiply<V>(static_cast<T>(alpha), v.x.view<const V>(), static_cast<T>(beta), v.y.view<V>(), threads,
-                  describe<V>(operation_of(transpose)));
+                  describe<V>(operation_of(transpose)), factors.scaling<T>());
   });
+}
+
+void multiply_on_host(const OnHost& on_host, nb::handle x, nb::handle y, nb::handle alpha, nb::handle beta,
+                      nb::handle threads, nb::handle transpose) {
+  multiply_scaled_on_host(on_host, x, y, alpha, beta, threads, transpose, nb::none(), nb::none());
 }
 
 /// From float64 or float32, of which the Python side has made a contiguous list.
@@ -209,7 +216,12 @@ void bind_matrix(nb::module_& m) {
       .def("multiply", &multiply_on_host, "x"_a.none(), "y"_a.none(), "alpha"_a.none(), "beta"_a.none(),
            "threads"_a.none(), "transpose"_a.none(),
            nb::sig("def multiply(self, x: object, y: object, alpha: float, beta: float, threads: int, transpose: bool) "
-                   "-> None"));
+                   "-> None"))
+      .def(
+          "multiply_scaled", &multiply_scaled_on_host, "x"_a.none(), "y"_a.none(), "alpha"_a.none(), "beta"_a.none(),
+          "threads"_a.none(), "transpose"_a.none(), "rows"_a.none(), "columns"_a.none(),
+          nb::sig("def multiply_scaled(self, x: object, y: object, alpha: float, beta: float, threads: int, transpose: "
+                  "bool, rows: object, columns: object) -> None"));
 }
 
 }  // namespace spmvpack::python

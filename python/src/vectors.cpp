@@ -136,4 +136,20 @@ Operands::Operands(nb::handle x_object, nb::handle y_object, const MatrixFacts& 
                                   shape_text(y.array)));
 }
 
+FactorArrays::FactorArrays(nb::handle rows_object, nb::handle columns_object, const MatrixFacts& facts, ElementType x,
+                           Place place) {
+  const auto factors_of = [&](nb::handle object, const char* name, std::uint64_t size) {
+    if (object.is_none()) return Dense();
+    Dense factors = dense_of(object, name, size, name, facts.value_type, place, false);
+    if (factors.array.ndim() != 1)
+      raise_value_error(fmt::format("{} has shape {}, expected ({},)", name, shape_text(factors.array), size));
+    if (factors.type != ElementType{x.real, false})
+      raise_type_error(fmt::format("{} is {} and x is {}: factors are of the real type of x", name,
+                                   name_of(factors.type), name_of(x)));
+    return factors;
+  };
+  rows = factors_of(rows_object, "rows", facts.rows);
+  columns = factors_of(columns_object, "columns", facts.cols);
+}
+
 }  // namespace spmvpack::python

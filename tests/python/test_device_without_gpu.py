@@ -7,6 +7,7 @@ import pytest
 from scipy.sparse import linalg
 
 import spmvpack as sp
+from spmvpack import _device
 from spmvpack._products import Products
 from support import random_csr
 
@@ -24,10 +25,38 @@ class Native:
         self.on_host.multiply(x, y, alpha, beta, transpose=transpose)
 
 
+    def multiplier(self, dtype, transpose, columns, scaled_rows, scaled_columns):
+        return Multiplier(self.on_host, dtype, transpose, columns, (scaled_rows, scaled_columns))
+
+
+class Multiplier:
+    """Of arrays that say of themselves that they are on a GPU."""
+
+    def __init__(self, on_host, *made):
+        self.on_host, self.made = on_host, made
+
+    def multiply(self, x, y, rows, columns, alpha, beta, stream):
+        dtype, transpose, k, scaled = self.made
+        assert stream == 7 and scaled == (rows is not None, columns is not None) and dtype == str(x.dtype)
+        assert k == (x.shape[1] if x.ndim == 2 else 0)
+        self.on_host.scaled(rows, columns).multiply(x, y, alpha, beta, transpose=transpose)
+
+
+class SaysOnGpu:
+    def __init__(self, array):
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+    def __dlpack__(self, stream):
+        return self.array
+
+
 def device_matrix(on_host):
     d = object.__new__(sp.DeviceMatrix)
     Products.__init__(d, on_host._container.info())
-    d.device, d._matrix = 0, Native(on_host)
+    d.device, d._matrix, d._workspaces = 0, Native(on_host), _device._Workspaces()
     return d
 
 
@@ -73,6 +102,24 @@ def test_what_numpy_makes_an_array_of_is_a_host_vector():
         assert np.array_equal(D @ form, ON_HOST @ np.stack([x, x], axis=1))
 
 
+def test_factors_come_with_the_arrays_of_a_multiply():
+    x, y, rows, columns = (np.random.default_rng(4).standard_normal(n) for n in (90, 150, 150, 90))
+    for of_rows, of_columns in ((rows, columns), (rows, None), (None, columns)):
+        factors = [None if f is None else SaysOnGpu(f) for f in (of_rows, of_columns)]
+        s, expected = D.scaled(*factors), ON_HOST.scaled(of_rows, of_columns)
+        s.prepare(7)
+        out = SaysOnGpu(y.copy())
+        assert s.multiply(SaysOnGpu(x), out, 2.0, -0.5, stream=7) is out
+        assert np.array_equal(out.array, expected.multiply(x, y.copy(), 2.0, -0.5))
+        out = SaysOnGpu(np.zeros((90, 2)))
+        s.T.multiply(SaysOnGpu(np.stack([y, -y], 1)), out, stream=7)
+        assert np.array_equal(out.array, expected.T @ np.stack([y, -y], 1))
+    out = SaysOnGpu(y.copy())
+    D.multiply(SaysOnGpu(x), out, stream=7)
+    assert np.array_equal(out.array, ON_HOST @ x)
+    assert {key[4] for key in D._workspaces.made} == {(True, True), (True, False), (False, True), (False, False)}
+
+
 class OnGpu:
     """An array of Numba in older versions: without DLPack."""
 
@@ -96,6 +143,11 @@ class OnGpu:
     (lambda: ON_HOST.to("cuda:99999999999"), ValueError, "device 99999999999: there are not so many"),
     (lambda: D.prepare(2**64), ValueError, "stream 18446744073709551616: .* has 64 bits"),
     (lambda: device_matrix(sp.encode(A)).T, sp.Error, "encoded without its transpose"),
+    (lambda: D.scaled(np.ones(150)), ValueError, "rows is on the host, the matrix on a GPU: copy rows there"),
+    (lambda: D.scaled([1.0] * 150), TypeError, "rows is of type list, not an array in device memory"),
+    (lambda: D.scaled(SaysOnGpu(np.ones(90))), ValueError, r"rows has shape \(90,\), expected \(150,\)"),
+    (lambda: D.scaled() @ np.ones(90), ValueError, "x is on the host, the scaled matrix on a GPU: copy x there"),
+    (lambda: D.scaled() @ "x", TypeError, "unsupported operand"),
     (lambda: D @ A.T, TypeError, r"multiply tocsr\(\) of the matrix on the host"),
     (lambda: D @ D.T, TypeError, r"multiply tocsr\(\) of the matrix on the host"),
     (lambda: D + D, TypeError, r"no sums; use tocsr\(\) of the matrix on the host"),

@@ -322,3 +322,21 @@ def test_what_is_no_csr_matrix_is_refused(make, text):
     for call in (sp.encode, sp.report):
         with pytest.raises(TypeError, match=text):
             call(make())
+
+
+@on_each_device
+def test_scaled_products_have_gradients_of_vectors_and_factors(device):
+    m = sp.encode(A, transpose=True)
+    rows, columns = tensor(60, device=device), tensor(50, device=device)
+    s = place(m, device).scaled(rows, columns)
+    host = m.scaled(numpy_of(rows), numpy_of(columns))
+    for x in (tensor(50, device=device), tensor(50, 3, device=device)):
+        assert np.array_equal(numpy_of(s @ x), host @ numpy_of(x))
+        assert np.array_equal(numpy_of(s @ x.requires_grad_()), host @ numpy_of(x))
+        out = torch.empty_like(s @ x)
+        s.multiply(x.detach(), out)
+        assert np.array_equal(numpy_of(out), host @ numpy_of(x))
+        of_factors = [f.clone().requires_grad_() for f in (rows, columns)]
+        assert torch.autograd.gradcheck(lambda r, c, v: s.matrix.scaled(r, c) @ v, (*of_factors, x))
+        assert torch.autograd.gradcheck(lambda r, c, v: s.matrix.scaled(r, c).T @ v,
+                                        (*of_factors, tensor(60, *x.shape[1:], device=device, grad=True)))
