@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """PETSc's plug-in: programs in tests/petsc run with AIJ and, by PETSC_OPTIONS alone, with the plug-in's matrices.
 
-usage: petsc_test.py PLUGIN OTHER_PETSC EXAMPLE [--whole]
+usage: petsc_test.py PLUGIN OTHER_PETSC EXAMPLE NEW_VALUES [--whole]
 
 The programs know nothing of the plug-in. Both runs must agree: in the number of iterations exactly, in results up to
 rounding; and in the second matrices must have been encoded. OTHER_PETSC is the library of tests/petsc/other_petsc.c,
-EXAMPLE the program adapters/petsc/examples/heat.c. --whole runs larger systems, and with more layouts.
+EXAMPLE the program adapters/petsc/examples/heat.c, NEW_VALUES tests/petsc/new_values.c. --whole runs larger systems, and with more layouts.
 Exits with 77, for skipped, without petsc4py or mpiexec.
 """
 
@@ -204,6 +204,36 @@ class Tests:
         assert "solved in" in succeed(1, [*python, "-dll_append", self.plugin, "-mat_type", "aijspmvpack"])
         print("examples: ok")
 
+    def new_values(self, new_values):
+        """Time steps and Newton's method: how often matrices are encoded and updated. Two changes are allowed, and
+        updates are none: six steps of values, then a pattern, and values again. Encoded first, as ever; then, updatable,
+        with the second values; and the new pattern."""
+        use = (f"-dll_append {self.plugin} -mat_type aijspmvpack -mat_spmvpack_view -mat_spmvpack_min_nnz 0 "
+               "-mat_spmvpack_after 1 -mat_spmvpack_at_most 1e9 -mat_spmvpack_max_changes 2")
+
+        def histories(ranks, *options):
+            said = succeed(ranks, [new_values, *options], use)
+            steps = int(re.search(r"Newton's method: (\d+) steps", said)[1])
+            assert steps > 3, said
+            found = re.findall(r"encoded (\d+) times in [\d.]+ \w+(?:, updated (\d+) times?)?", said)
+            return said, [(int(e), int(u or 0)) for e, u in found], (2, steps - 2)
+
+        said, found, newton = histories(1, "-pattern", "-log_view")
+        assert found == 4 * [(3, 5)] + [newton], said  # A and A^T, by MatSetValues() and by MatSetValuesCOO()
+        for event, which in (("Encode", 0), ("Update", 1)):
+            assert re.search(rf"^Spmvpack{event} +{sum(f[which] for f in found)} ", said, re.MULTILINE), said
+        # Ranks may write into each other's lines. An off-diagonal block of a new pattern is a new matrix, whose values
+        # change once: encoded twice.
+        for ranks, options, expected in ((3, ["-pattern"], {(3, 5), (2, 4), (2, 0), newton}),
+                                         (2, ["-mat_spmvpack_mode", "vector"], {(2, 4), newton}),
+                                         (2, ["-mat_spmvpack_mode", "task"], {(2, 4), newton})):
+            said, found, _ = histories(ranks, *options)
+            assert set(found) == expected and len(found) > 6, said
+        # Bits of dia say where entries are, so that it is encoded anew until that is too often.
+        said, found, _ = histories(1, "-mat_spmvpack_layout", "dia")
+        assert said.count("on AIJ, as it has changed 3 times") == 3 and not found, said
+        print("new values in old patterns: as with AIJ, updated as often as they change")
+
     def log(self):
         options = f"{self.use} -mat_spmvpack_layout csell -mat_spmvpack_threads 2 -log_view"
         text = succeed(1, program("solve.py", self.folder / "log.json", 17), options)
@@ -227,7 +257,7 @@ def main():
     if shutil.which("mpiexec") is None or not has_module("petsc4py.PETSc"):
         print("skipped: no mpiexec, or no petsc4py for PETSc's real build")
         sys.exit(SKIPPED)
-    plugin, other, example = arguments
+    plugin, other, example, new_values = arguments
     with tempfile.TemporaryDirectory() as folder:
         tests = Tests(plugin, other, folder)
         layouts = ["auto", "csr", "sell", "ccoo", "csell", "bitflag", "split"] if whole else ["auto"]
@@ -246,6 +276,7 @@ def main():
                 tests.elements(ranks, 96 if whole else 24)
             else:
                 print("skipped: no dolfinx")
+        tests.new_values(new_values)
         tests.log()
         tests.refusals(other)
         tests.examples(example)

@@ -3,6 +3,7 @@
 usage: matrix_types.py -dll_append PLUGIN [PETSc's options]
 """
 
+import re
 import sys
 import tempfile
 
@@ -99,10 +100,17 @@ require_same(a, OURS)
 np.testing.assert_allclose(product(b), 2 * reference, rtol=1e-14, atol=0)
 require_encoded(b)
 
-# Changes are counted, and end.
+# New values are updates, from the second time on. Other changes are counted, and end.
 for k in range(6):
     a.scale(-1)
     np.testing.assert_allclose(product(a), reference * (-1) ** (k + 1), rtol=1e-14, atol=0)
+assert re.search("A in csell.*; encoded 2 times in .*, updated 5 times in", viewed(a)), viewed(a)
+a.setOption(PETSc.Mat.Option.NEW_NONZERO_ALLOCATION_ERR, False)
+for k in range(4):
+    first, last = a.getOwnershipRange()
+    a.setValue(first, last - 1 - k, 0.0)
+    a.assemble()
+    np.testing.assert_allclose(product(a), reference, rtol=1e-14, atol=0)
 assert "on AIJ, as it has changed 5 times" in viewed(a), viewed(a)
 
 # What auto does not predict to gain stays.

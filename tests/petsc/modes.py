@@ -189,12 +189,23 @@ in_all_modes(lambda a: a.diagonalScale(*[v.set(2) or v for v in a.createVecs()])
 
 
 def set_up_again(a):
-    for k in range(7):  # past max_changes
+    for k in range(7):
         a.scale(1 + k)
         products(a)
 
 
+def other_patterns(a):
+    a.setOption(PETSc.Mat.Option.NEW_NONZERO_ALLOCATION_ERR, False)
+    for k in range(7):  # past max_changes
+        first, last = a.getOwnershipRange()
+        if first < last:
+            a.setValue(first, (first + 11 * k + 5) % a.getSize()[1], 1.5)
+        a.assemble()
+        products(a)
+
+
 in_all_modes(set_up_again)
+in_all_modes(other_patterns)
 
 # Ranks that need nothing of others, or have nothing.
 in_all_modes(lambda a: None, lambda kind: matrix(kind, n=2))

@@ -294,10 +294,37 @@ def again(a):
 
 changed("again", again)
 
-# Many changes: past -mat_spmvpack_max_changes the matrix stays on AIJ.
+
+
+def to_the_diagonal(a):
+    """Another pattern with as many entries."""
+    a.setOption(PETSc.Mat.Option.NEW_NONZERO_ALLOCATION_ERR, False)
+    a.zeroRows(rows_of(a, 1), 2.0)
+
+
+cyclic = PETSc.Mat().create()
+cyclic.setSizes([50, 50])
+cyclic.setFromOptions()
+cyclic.setPreallocationNNZ([1, 1])
+for r in range(*cyclic.getOwnershipRange()):
+    cyclic.setValue(r, (r + 1) % 50, r + 0.5)
+cyclic.assemble()
+changed("zeroRows, as many entries", to_the_diagonal, cyclic)
+
+# Values that change again and again; and patterns, past -mat_spmvpack_max_changes, when the matrix stays on AIJ.
 a = matrix()
 for i in range(8):
     a.scale(1.1)
-    record(f"change {i}", a)
+    record(f"new values {i}", a)
+a = matrix()
+for i in range(8):
+    a.setOption(PETSc.Mat.Option.NEW_NONZERO_ALLOCATION_ERR, False)
+    first, last = a.getOwnershipRange()
+    for r in range(first, last, 10):
+        a.setValue(r, (r + 11 * i + 5) % a.getSize()[1], 1.5 + i)
+    a.assemble()
+    record(f"new pattern {i}", a)
+    a.shift(0.1)
+    record(f"new pattern {i}, and values", a)
 if PETSc.COMM_WORLD.getRank() == 0:
     np.savez(sys.argv[1], **results)
