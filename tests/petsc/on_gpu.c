@@ -155,15 +155,15 @@ static PetscErrorCode compare(const char* what, Mat expected, Mat found) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether MatView() says that this rank's diagonal block is encoded. In mode vector it is not: a matrix of both blocks
-   is, of which -mat_spmvpack_view tells. */
-static PetscErrorCode require_encoded(const char* what, Mat a) {
+/* How often MatView() says `text` of this rank's diagonal block, which must be at least so many times. In mode vector
+   the block is not encoded: a matrix of both blocks is, of which -mat_spmvpack_view tells. */
+static PetscErrorCode require_said(const char* what, Mat a, const char* text, int least) {
   Mat block = a;
   char mode[64] = "";
   PetscViewer viewer;
   char line[1024];
   FILE* file = tmpfile();
-  PetscBool found = PETSC_FALSE;
+  int found = 0;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_spmvpack_mode", mode, sizeof(mode), NULL));
@@ -178,12 +178,14 @@ static PetscErrorCode require_encoded(const char* what, Mat a) {
   PetscCall(PetscViewerDestroy(&viewer));
   rewind(file);
   while (fgets(line, sizeof(line), file)) {
-    if (strstr(line, "spmvpack:") && strstr(line, "nonzeros: A in ")) found = PETSC_TRUE;
+    if (strstr(line, "spmvpack:") == NULL) continue;
+    for (const char* at = line; (at = strstr(at, text)) != NULL; ++at) ++found;
   }
   fclose(file);
-  if (!found) fail("%s: the matrix is not encoded", what);
+  if (found < least) fail("%s: \"%s\" is said %d times of the matrix, and not %d", what, text, found, least);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+static PetscErrorCode require_encoded(const char* what, Mat a) { return require_said(what, a, "nonzeros: A in ", 1); }
 
 /* What a program may do with a matrix; with both, and again. */
 static PetscErrorCode scale(Mat a) { return MatScale(a, 1.5); }
@@ -389,8 +391,57 @@ static PetscErrorCode assembly_on_device(void) {
     PetscCall(compare("assembly on the device", peer, ours));
     PetscCall(require_encoded("assembly on the device", ours));
   }
+  /* Encoded with the first values, updatable with the second; A and A^T. */
+  PetscCall(require_said("assembly on the device", ours, ", updated 2 times", 2));
   PetscCall(MatDestroy(&peer));
   PetscCall(MatDestroy(&ours));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values that change on the host, by MatSetValues() and MatSetValuesCOO(), and on the device: updated from the third
+   values on. Then another pattern. */
+static PetscErrorCode new_values(void) {
+  PetscFunctionBeginUser;
+  for (int coo = 0; coo < 2; ++coo) {
+    Mat pair[2];
+
+    PetscCall(make(PEER, (PetscBool)coo, PETSC_FALSE, &pair[0]));
+    PetscCall(make(OURS, (PetscBool)coo, PETSC_FALSE, &pair[1]));
+    PetscCall(compare("first values", pair[0], pair[1]));
+    for (int times = 2; times < 7; ++times) {
+      PetscCount count = 0;
+      PetscInt *rows, *cols;
+      PetscScalar* values;
+
+      PetscCall(entries(times, PETSC_FALSE, &count, &rows, &cols, &values));
+      for (int k = 0; k < 2; ++k) {
+        if (times % 3 == 0) {
+          PetscCall(MatScale(pair[k], -times));
+        } else if (coo) {
+          PetscCall(MatSetValuesCOO(pair[k], values, INSERT_VALUES));
+        } else {
+          PetscCall(MatZeroEntries(pair[k]));
+          for (PetscCount e = 0; e < count; ++e)
+            PetscCall(MatSetValue(pair[k], rows[e], cols[e], values[e], ADD_VALUES));
+          PetscCall(MatAssemblyBegin(pair[k], MAT_FINAL_ASSEMBLY));
+          PetscCall(MatAssemblyEnd(pair[k], MAT_FINAL_ASSEMBLY));
+        }
+      }
+      PetscCall(PetscFree3(rows, cols, values));
+      PetscCall(compare("new values", pair[0], pair[1]));
+      PetscCall(require_encoded("new values", pair[1]));
+    }
+    PetscCall(require_said("new values", pair[1], "encoded 2 times in ", 2));
+    PetscCall(require_said("new values", pair[1], ", updated 4 times", 2));
+    if (!coo) {
+      for (int k = 0; k < 2; ++k) PetscCall(new_pattern(pair[k]));
+      PetscCall(compare("new pattern", pair[0], pair[1]));
+      for (int k = 0; k < 2; ++k) PetscCall(MatScale(pair[k], 0.5));
+      PetscCall(compare("new values of it", pair[0], pair[1]));
+      PetscCall(require_encoded("new values of it", pair[1]));
+    }
+    for (int k = 0; k < 2; ++k) PetscCall(MatDestroy(&pair[k]));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -485,13 +536,31 @@ static PetscErrorCode streams(void) {
       PetscCall(MatMult(ours, x[k], z[k]));
     }
   }
+  for (int k = 0; k < count; ++k) PetscCall(PetscDeviceContextSynchronize(contexts[k]));
+  PetscCall(PetscDeviceContextSetCurrentContext(contexts[0]));
+  for (int k = 0; k < count; ++k) PetscCall(same("on several streams", y[k], z[k]));
+  /* New values on each of the streams by turns, while multiplies with the old ones may run on the others. */
+  for (int times = 0; times < 9; ++times) {
+    for (int k = times; k < times + count; ++k) {
+      PetscCall(PetscDeviceContextSetCurrentContext(contexts[k % count]));
+      if (k == times) {
+        PetscCall(MatScale(ours, times % 2 ? 0.25 : 2));
+        PetscCall(PetscDeviceContextSynchronize(contexts[k % count]));
+      }
+      for (int again = 0; again < 5; ++again) PetscCall(MatMult(ours, x[k % count], z[k % count]));
+    }
+  }
+  PetscCall(PetscDeviceContextSetCurrentContext(contexts[0]));
+  PetscCall(MatScale(peer, 2 * PetscPowInt(2, 4) * PetscPowReal(0.25, 4)));
+  for (int k = 0; k < count; ++k) PetscCall(MatMult(peer, x[k], y[k]));
+  PetscCall(PetscDeviceContextSynchronize(contexts[0]));
   for (int k = count; k-- > 0;) {
     PetscCall(PetscDeviceContextSynchronize(contexts[k]));
     PetscCall(PetscDeviceContextSetCurrentContext(contexts[0]));
     if (k > 0) PetscCall(PetscDeviceContextDestroy(&contexts[k]));
   }
   for (int k = 0; k < count; ++k) {
-    PetscCall(same("on several streams", y[k], z[k]));
+    PetscCall(same("new values on several streams", y[k], z[k]));
     PetscCall(VecDestroy(&x[k]));
     PetscCall(VecDestroy(&y[k]));
     PetscCall(VecDestroy(&z[k]));
@@ -616,6 +685,7 @@ int main(int argc, char** argv) {
     const char* name;
     PetscErrorCode (*check)(void);
   } groups[] = {{"changed matrices", mutations},
+                {"new values", new_values},
                 {"assembly on the device", assembly_on_device},
                 {"copies, conversions, bound to the CPU", places},
                 {"several streams", streams},
