@@ -209,29 +209,32 @@ class Tests:
         updates are none: six steps of values, then a pattern, and values again. Encoded first, as ever; then, updatable,
         with the second values; and the new pattern."""
         use = (f"-dll_append {self.plugin} -mat_type aijspmvpack -mat_spmvpack_view -mat_spmvpack_min_nnz 0 "
-               "-mat_spmvpack_after 1 -mat_spmvpack_at_most 1e9 -mat_spmvpack_max_changes 2")
+               "-mat_spmvpack_after 1 -mat_spmvpack_at_most 1 -mat_spmvpack_max_changes 2 -mat_spmvpack_layout ")
 
-        def histories(ranks, *options):
-            said = succeed(ranks, [new_values, *options], use)
+        def histories(ranks, layout, *options):
+            said = succeed(ranks, [new_values, *options], use + layout)
             steps = int(re.search(r"Newton's method: (\d+) steps", said)[1])
             assert steps > 3, said
             found = re.findall(r"encoded (\d+) times in [\d.]+ \w+(?:, updated (\d+) times?)?", said)
             return said, [(int(e), int(u or 0)) for e, u in found], (2, steps - 2)
 
-        said, found, newton = histories(1, "-pattern", "-log_view")
+        said, found, newton = histories(1, "csell", "-pattern", "-log_view")
         assert found == 4 * [(3, 5)] + [newton], said  # A and A^T, by MatSetValues() and by MatSetValuesCOO()
         for event, which in (("Encode", 0), ("Update", 1)):
             assert re.search(rf"^Spmvpack{event} +{sum(f[which] for f in found)} ", said, re.MULTILINE), said
         # Ranks may write into each other's lines. An off-diagonal block of a new pattern is a new matrix, whose values
         # change once: encoded twice.
         for ranks, options, expected in ((3, ["-pattern"], {(3, 5), (2, 4), (2, 0), newton}),
-                                         (2, ["-mat_spmvpack_mode", "vector"], {(2, 4), newton}),
-                                         (2, ["-mat_spmvpack_mode", "task"], {(2, 4), newton})):
-            said, found, _ = histories(ranks, *options)
+                                         (2, ["-mat_spmvpack_mode", "vector"], {(2, 4), newton})):
+            said, found, _ = histories(ranks, "csell", *options)
             assert set(found) == expected and len(found) > 6, said
         # Bits of dia say where entries are, so that it is encoded anew until that is too often.
-        said, found, _ = histories(1, "-mat_spmvpack_layout", "dia")
+        said, found, _ = histories(1, "dia")
         assert said.count("on AIJ, as it has changed 3 times") == 3 and not found, said
+        # Three multiplies are too few for auto, unlike the tens of a step of Newton's method.
+        said, found, newton = histories(1, "auto")
+        assert said.count("with 3 multiplies from one update to the next, updates would cost more") == 4, said
+        assert found == [newton] and "A in csr" in said, said
         print("new values in old patterns: as with AIJ, updated as often as they change")
 
     def log(self):

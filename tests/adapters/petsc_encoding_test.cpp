@@ -158,6 +158,8 @@ TEST_CASE("new values give the bits of a matrix that is encoded anew") {
         EncodingOptions options{.layout = layout, .at_most = always};
         options.transpose = transpose;
         options.updatable = true;
+        options.multiplies_per_update = 1e6;
+        options.aij_over_csr = 2;
         Encoding encoding = petsc::encode(a.view(), options);
         REQUIRE(encoding.updatable);
         const std::size_t rows = a.row_ptr.size() - 1, m = transpose ? a.cols : rows, n = transpose ? rows : a.cols;
@@ -182,6 +184,8 @@ TEST_CASE("what takes no new values is encoded as without") {
   const auto is_updatable = [](const Arrays& a, const char* layout) {
     EncodingOptions options{.layout = layout, .at_most = always};
     options.updatable = true;
+    options.multiplies_per_update = 1e6;
+    options.aij_over_csr = 2;
     const Encoding encoding = petsc::encode(a.view(), options);
     require_product(a, encoding);
     return encoding.updatable;
@@ -200,17 +204,33 @@ TEST_CASE("what takes no new values is encoded as without") {
 
 TEST_CASE("what an update takes is weighed against multiplies") {
   const Arrays a = random_arrays(20'000, 20'000, 9, 1, false);
-  EncodingOptions options;
-  options.updatable = true;
-  const Encoding few = petsc::encode(a.view(), options);
-  CHECK(few.layout == "csr");
-  CHECK(few.matrix);
-  options.multiplies_per_update = 1e9;
-  options.at_most = 1;
-  CHECK(petsc::encode(a.view(), options).layout != "csr");
-  options.multiplies_per_update = 0;
-  options.at_most = 0.01;  // rules out csr, too
-  CHECK_FALSE(petsc::encode(a.view(), options).matrix);
+  const auto encoded = [&](double multiplies, double aij_over_csr, double at_most) {
+    EncodingOptions options{.at_most = at_most};
+    options.updatable = true;
+    options.multiplies_per_update = multiplies;
+    options.aij_over_csr = aij_over_csr;
+    return petsc::encode(a.view(), options);
+  };
+  const Encoding few = encoded(4, 2, 1), some = encoded(9, 2, 1), many = encoded(1e6, 2, 1);
+  CHECK(few.updatable);
+  CHECK_FALSE(few.matrix);
+  CHECK(few.reason == "with 4 multiplies from one update to the next, updates would cost more than is gained");
+  REQUIRE(some.matrix);
+  CHECK(some.layout == "csr");
+  CHECK(some.reason == "with 9 multiplies from one update to the next, updates of " + many.layout + " would cost more");
+  REQUIRE(many.matrix);
+  CHECK(many.layout != "csr");
+  CHECK(many.reason.find("of csr's time") != std::string::npos);
+  // What AIJ would do as fast as csr: nothing is gained by csr, and by others from as many multiplies on as is said.
+  const Encoding none = encoded(30, 1, 1);
+  CHECK_FALSE(none.matrix);
+  REQUIRE(none.pays_from > 30);
+  CHECK_FALSE(encoded(none.pays_from - 1, 1, 1).matrix);
+  CHECK(encoded(none.pays_from + 1, 1, 1).layout == many.layout);
+  // What is asked for rules out csr, too.
+  const Encoding ruled_out = encoded(1e6, 2, 0.01);
+  CHECK_FALSE(ruled_out.matrix);
+  CHECK(ruled_out.pays_from == 0);
 }
 
 TEST_CASE("what cannot be encoded is an error with a remedy") {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -170,37 +171,51 @@ bool gains(Encoding& result, double share, const EncodingOptions& options) {
   return false;
 }
 
-/// Seconds that an update of the matrix takes on one core of a host, by what has been measured on an EPYC (Zen 3).
-double update_seconds(const Plan& plan) {
+/// How many multiplies by csr an update of the matrix takes on a host, as measured on an EPYC (Zen 3).
+double update_in_multiplies(const Plan& plan) {
   struct OfLayout {
     std::string_view layout;
-    double nanoseconds;  ///< per entry
+    double multiplies;
   };
-  constexpr OfLayout known[] = {{"csr", 1.5}, {"coo", 2.4},     {"ell", 1.5},  {"sell", 2},
-                                {"ccoo", 4},  {"bitflag", 6.6}, {"sjds", 7.3}, {"csell", 29}};
-  constexpr double of_others = 10;
-  double seconds = 0;
+  constexpr OfLayout known[] = {{"csr", 5},   {"coo", 8},      {"ell", 5},   {"sell", 7},
+                                {"ccoo", 14}, {"bitflag", 23}, {"sjds", 26}, {"csell", 100}};
+  constexpr double of_others = 30;
+  double most = 0;
   for (const encoder::PartPlan& part : plan.parts) {
     const auto* const found = std::find_if(std::begin(known), std::end(known),
                                            [&](const OfLayout& one) { return one.layout == part.info.layout; });
-    seconds += static_cast<double>(part.info.nnz) * 1e-9 * (found != std::end(known) ? found->nanoseconds : of_others);
+    most = std::max(most, found != std::end(known) ? found->multiplies : of_others);
   }
-  return seconds;
+  return most;
 }
 
-/// Of an updatable matrix on a host: whether csr, which is updated fastest, is to be taken in place of the plan that
-/// multiplies fastest. The result then has the reason.
-bool takes_csr(Encoding& result, const Planned& best, const Planned& csr, const EncodingOptions& options) {
-  if (options.at_most.value_or(1) < 1) return false;
-  const double saved = options.multiplies_per_update * (csr.seconds - best.seconds);
-  if (saved < update_seconds(best.plan) - update_seconds(csr.plan)) {
-    result.reason = fmt::format(
-        "with {:.0f} multiplies from one update to the next, {} would lose more by updates "
-        "than it would gain",
-        options.multiplies_per_update, result.layout);
-    return true;
+/// Of an updatable matrix on a host, what takes least from one update to the next, with the update: the plan that
+/// multiplies fastest; csr, which is updated fastest; or AIJ, which is null. The result has the reason.
+const Planned* least_with_updates(Encoding& result, const Planned& best, const Planned& csr,
+                                  const EncodingOptions& options) {
+  constexpr double never = std::numeric_limits<double>::infinity();
+  const double multiplies = options.multiplies_per_update, share = best.seconds / csr.seconds;
+  const double of_aij = multiplies * options.aij_over_csr;
+  double of_best = never, of_csr = never, pays_from = never;
+  const auto weigh = [&](const Planned& planned, double of_csr_time) {
+    const double update = update_in_multiplies(planned.plan);
+    if (of_csr_time < options.aij_over_csr)
+      pays_from = std::min(pays_from, update / (options.aij_over_csr - of_csr_time));
+    return multiplies * of_csr_time + update;
+  };
+  if (options.at_most.value_or(1) >= 1) of_csr = weigh(csr, 1);
+  if (gains(result, share, options)) of_best = weigh(best, share);
+  if (of_best <= of_csr && of_best < of_aij) return &best;
+  const std::string with = fmt::format("with {:.0f} multiplies from one update to the next", multiplies);
+  if (of_csr < of_aij) {
+    if (of_best != never) result.reason = fmt::format("{}, updates of {} would cost more", with, result.layout);
+    return &csr;
   }
-  return !gains(result, best.seconds / csr.seconds, options);
+  if (pays_from != never) {
+    result.reason = with + ", updates would cost more than is gained";
+    result.pays_from = pays_from;
+  }
+  return nullptr;
 }
 
 void load_encoded(Encoding& result, Container container, const EncodingOptions& options) {
@@ -244,11 +259,13 @@ Encoding encode_sorted(const CsrView& a, const EncodingOptions& options) {
   note_plan(result, best.plan);
   if (chooses) {
     const Planned csr = planner.plan(std::string(layouts::csr::layout.name));
-    if (options.updatable && !options.for_device && takes_csr(result, best, csr, options)) {
-      const std::string reason = result.reason;
-      note_plan(result, csr.plan);
-      result.reason = reason;
-      load_encoded(result, container_of(a, csr.plan, options), options);
+    if (options.updatable && !options.for_device) {
+      const Planned* const least = least_with_updates(result, best, csr, options);
+      if (least == nullptr) return result;
+      std::string reason = std::move(result.reason);
+      note_plan(result, least->plan);
+      result.reason = std::move(reason);
+      load_encoded(result, container_of(a, least->plan, options), options);
       return result;
     }
     if (!gains(result, best.seconds / csr.seconds, options)) return result;

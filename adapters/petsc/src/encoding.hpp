@@ -20,7 +20,7 @@ struct EncodingOptions {
   encoder::Aim aim = {encoder::Objective::time, encoder::Target::host};
   int threads = 1;
   /// `auto` encodes where the multiply is predicted to take at most this share of csr's time. If unset,
-  /// default_at_most(); and for an updatable matrix on a host, csr itself in any case, which is faster than AIJ.
+  /// default_at_most(), but csr of an updatable matrix in any case.
   std::optional<double> at_most = {};
   /// `auto` chooses by measured times, but for matrices whose rows are mostly empty.
   std::optional<encoder::Tuner> tuner = {};
@@ -29,8 +29,8 @@ struct EncodingOptions {
   /// Take a form that new values can be written to, whatever they are. If a layout that is asked for by name has none,
   /// or rows repeat columns, the matrix is encoded as without.
   bool updatable = false;
-  /// Multiplies from one update to the next, by which `auto` weighs, on a host, what an update takes.
-  double multiplies_per_update = 0;
+  /// By these, `auto` weighs on a host what updates take: multiplies from one to the next, and AIJ's time over csr's.
+  double multiplies_per_update = 0, aij_over_csr = 1;
 
   /// With AVX-512, for which a host's times are predicted, all that `auto` chooses is faster than AIJ, csr itself, too;
   /// without it the loops of bitflag and csell take two to three times as long as predicted (docs/PETSC.md, "What it
@@ -45,10 +45,12 @@ void check_layout(const std::string& layout);
 struct Encoding {
   std::optional<host_loader::HostMatrix> matrix;  ///< none: AIJ multiplies, or a device has the matrix
   std::optional<Container> container;             ///< with EncodingOptions::for_device, in place of `matrix`
-  bool updatable = false;         ///< `matrix`, or the loaded container, takes any values in the same pattern
-  Array<std::int32_t> order;      ///< if updatable: value k is number order[k] of A's; empty: k
-  std::string layout;             ///< such as "bitflag", or "csell+csr"
-  std::string reason;             ///< why this layout, or why none
+  bool updatable = false;     ///< `matrix`, or the loaded container, takes any values in the same pattern
+  Array<std::int32_t> order;  ///< if updatable: value k is number order[k] of A's; empty: k
+  std::string layout;         ///< such as "bitflag", or "csell+csr"
+  std::string reason;         ///< why this layout, or why none
+  /// With how many multiplies from one update to the next `auto` would encode after all; 0: with none.
+  double pays_from = 0;
   std::uint64_t filled_rows = 0;  ///< with entries
   std::uint64_t bytes = 0;        ///< that a multiply reads
   std::uint64_t csr_bytes = 0;    ///< those of AIJ's arrays, likewise
