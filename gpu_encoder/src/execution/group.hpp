@@ -8,6 +8,7 @@
 
 namespace spmvpack::gpu_encoder {
 
+// NOLINTBEGIN(readability-convert-member-functions-to-static): on a device, these functions use the lane
 /// All of a group's threads call each function together.
 struct Group {
   std::uint32_t lane = 0;  ///< 0 <= lane < lanes()
@@ -52,7 +53,8 @@ struct Group {
     }
     return value - own;
 #else
-    return static_cast<T>(value - value);
+    static_cast<void>(value);
+    return T{0};
 #endif
   }
   [[nodiscard]] SPMVPACK_HOST_DEVICE bool any(bool value) const {
@@ -69,6 +71,7 @@ struct Group {
 #endif
   }
 };
+// NOLINTEND(readability-convert-member-functions-to-static)
 
 namespace detail {
 #ifdef __CUDA_ARCH__

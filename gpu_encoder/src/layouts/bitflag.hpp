@@ -148,7 +148,7 @@ void write_part(const Execution& run, const Planner<Execution>& plan, const std:
   std::vector<Bits> table;
   for (const std::uint64_t key : plan.values.table) table.push_back(static_cast<Bits>(key));
   run.write(part.section<Bits>("values"), table.data(), table.size());
-  std::byte* const stream = reinterpret_cast<std::byte*>(part.section<std::uint32_t>("stream"));
+  auto* const stream = reinterpret_cast<std::byte*>(part.section<std::uint32_t>("stream"));
   run.zero(stream, layouts::bitflag::units_of(part.info()) * layouts::bitflag::unit);
   const StreamSource<Bits> source{plan.entries(), plan.chunks.chunks.data(), plan.chunks.first_entry.data(),
                                   plan.source,    {plan.values.keys.data()}, plan.values.ids.data(),
