@@ -117,8 +117,8 @@ double seconds_of(cudaStream_t stream, const std::function<void()>& work) {
   return ms * 1e-3;
 }
 
-/// A way to multiply in the solver.
-struct Way {
+/// A multiply that the solver is timed with.
+struct Variant {
   std::string by, name;
   std::uint64_t device_bytes = 0;
   DeviceMultiply multiply;
@@ -163,7 +163,7 @@ class Benchmark {
     Bicgstab solver(b, stream_.get());
     std::optional<double> first;
     bool agree = true;
-    const auto each = [&](const std::string& by, const std::string& name, const std::function<Way()>& make) {
+    const auto each = [&](const std::string& by, const std::string& name, const std::function<Variant()>& make) {
       Json result{{"by", by}, {"name", name}, {"skipped", nullptr}};
       try {
         run(solver, make(), a, b, result);
@@ -193,14 +193,14 @@ class Benchmark {
       if (peer.layout.starts_with("csr-") || peer.layout.starts_with("sell-"))
         each(peer.by, peer.layout, [&] {
           const Candidate made = peer.make();
-          return Way{made.by, made.layout, made.device_bytes, made.between};
+          return Variant{made.by, made.layout, made.device_bytes, made.between};
         });
     return agree;
   }
 
  private:
   /// `kernel` of one layout; empty: the default of each part.
-  Way ours(const SourceMatrix& source, const std::string& strategy, const std::string& kernel) {
+  Variant ours(const SourceMatrix& source, const std::string& strategy, const std::string& kernel) {
     encoder::EncodeRequest request;
     request.strategy = strategy;
     if (strategy == "ccoo") request.settings["ccoo.k"] = "4";  // listing 1.1
@@ -222,9 +222,9 @@ class Benchmark {
     return {"spmvpack", kernel.empty() ? strategy : kernel, matrix_->device_bytes(), multiply};
   }
 
-  void run(Bicgstab& solver, const Way& way, const CsrView& a, std::span<const double> b, Json& result) const {
-    solver.use(way.multiply);
-    result["device_bytes"] = way.device_bytes;
+  void run(Bicgstab& solver, const Variant& variant, const CsrView& a, std::span<const double> b, Json& result) const {
+    solver.use(variant.multiply);
+    result["device_bytes"] = variant.device_bytes;
     solver.start();
     solver.iterate(compared_after);
     result["residual_compared"] = solver.residual();

@@ -81,6 +81,13 @@ std::string paragraphs(std::string_view text) {
   return all;
 }
 
+/// All of `text` as one paragraph; empty if it is.
+std::string paragraph(std::string text) {
+  if (text.ends_with('\n')) text.pop_back();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return paragraphs(text);
+}
+
 /// How opaque a shade is, from 1 on.
 std::string opacity(unsigned level) { return fmt::format("{:.2f}", (1.0 + level) / (1.0 + Density::shades)); }
 
@@ -302,10 +309,10 @@ std::string to_html_fragment(const Report& report) {
   const std::vector<const LayoutCost*> layouts = shown_layouts(report, Detail::summary);
   return fmt::format(
       "<div class='spmvpack'>\n{}<h1>{}</h1>\n<p>{} x {}, {}, {} ({}, {})</p>\n"
-      "<div class='use'><p>Use <b>{}</b>: {}</p>\n{}</div>\n{}{}{}{}{}{}{}</div>\n",
+      "<div class='use'><p>Use <b>{}</b>: {}</p>\n{}{}</div>\n{}{}{}{}{}{}{}</div>\n",
       style, title_of(report), grouped(f.rows), grouped(f.cols), counted(f.nnz, "nonzero"), to_string(f.value_type),
       to_string(f.field), to_string(f.symmetry), html(report.layouts[report.recommended].name), html(report.reason),
-      paragraphs(payback_text(report)), paragraphs(sparing_text(report)),
+      paragraphs(payback_text(report)), paragraph(updatable_text(report)), paragraphs(sparing_text(report)),
       report.density ? picture(*report.density) : "", bytes_table(report, layouts), times_table(report, layouts),
       break_even(report), row_lengths(report.structure), structure(report.structure));
 }

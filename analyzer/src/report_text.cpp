@@ -18,14 +18,6 @@ using Row = std::vector<std::string>;
 
 constexpr std::size_t bar_columns = 20, longest_name = 77;
 
-std::string number_text(double number) {
-  return number < 99'999 ? fmt::format("{:.3f}", number) : fmt::format("{:.3g}", number);
-}
-
-std::string per_nonzero(std::uint64_t bytes, std::uint64_t nnz) {
-  return nnz == 0 ? "-" : number_text(static_cast<double>(bytes) / static_cast<double>(nnz));
-}
-
 /// Rows of cells: the first `left` columns flush left, the others flush right.
 std::string table(const std::vector<Row>& rows, std::size_t left) {
   std::vector<std::size_t> widths;
@@ -115,24 +107,6 @@ std::string layouts_text(const Report& report, Detail detail) {
   if (!refused.empty()) text += with_names("  not possible here:", refused);
   if (!left_out.empty()) text += with_names("  --details also has", left_out);
   return text;
-}
-
-/// What it costs that values can be replaced; empty unless it was asked for.
-std::string updatable_text(const Report& report) {
-  if (!report.not_updatable) return "";
-  const ChosenCost& plain = *report.not_updatable;
-  const LayoutCost& best = report.layouts[report.recommended];
-  const auto times = [](double of, double to) {
-    const double ratio = to == 0 ? 1 : of / to;
-    return ratio < 9.995 ? fmt::format("{:.2f} times", ratio)
-                         : grouped(static_cast<std::uint64_t>(std::llround(ratio))) + " times";
-  };
-  return fmt::format(
-      "\nUpdatable: {} the bytes and {} the time of {}, which\n"
-      "auto takes if values never change: {} bytes, {} per nonzero, {}\n",
-      times(static_cast<double>(best.device_bytes), static_cast<double>(plain.device_bytes)),
-      times(best.predicted_seconds, plain.predicted_seconds), plain.layout, grouped(plain.device_bytes),
-      per_nonzero(plain.device_bytes, report.facts.nnz), time_text(plain.predicted_seconds));
 }
 
 /// What A^T takes; empty unless it was asked for.
@@ -350,11 +324,13 @@ std::string to_text(const Report& report, Detail detail) {
   const MatrixFacts& f = report.facts;
   std::string name = escape(report.name, longest_name);
   if (!name.empty()) name += '\n';
+  std::string updatable = updatable_text(report);
+  if (!updatable.empty()) updatable.insert(0, 1, '\n');
   std::string text =
       fmt::format("{}{} x {}, {}, {} ({}, {})\n\n{}\n{}{}{}{}\n{}", name, grouped(f.rows), grouped(f.cols),
                   counted(f.nnz, "nonzero"), to_string(f.value_type), to_string(f.field), to_string(f.symmetry),
-                  recommendation_text(report), layouts_text(report, detail), updatable_text(report),
-                  transpose_text(report), balance_text(report.balance, report.aim.columns), structure_text(report));
+                  recommendation_text(report), layouts_text(report, detail), updatable, transpose_text(report),
+                  balance_text(report.balance, report.aim.columns), structure_text(report));
   if (detail == Detail::summary) return text;
   return text + fmt::format("\n{}{}{}{}\n{}\n{}", row_lengths_text(report.structure),
                             relative_lengths_text(report.structure), bounds_text(report.balance), parts_text(report),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "spmvpack/container/base/text.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
@@ -37,6 +38,14 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
 
 std::string share_text(double share) { return fmt::format("{:.3g} %", 100 * share); }
 
+std::string number_text(double number) {
+  return number < 99'999 ? fmt::format("{:.3f}", number) : fmt::format("{:.3g}", number);
+}
+
+std::string per_nonzero(std::uint64_t bytes, std::uint64_t nnz) {
+  return nnz == 0 ? "-" : number_text(static_cast<double>(bytes) / static_cast<double>(nnz));
+}
+
 std::string payback_text(const Report& report) {
   if (!report.recommended_encode_seconds || !report.layouts[report.recommended].time_of_csr) return "";
   if (!report.recommended_pays_after) return "Encoding never pays by time: csr is as fast (predicted)\n";
@@ -67,6 +76,23 @@ std::string sparing_text(const Report& report) {
         time_text(report.balance.multiply_seconds), time_text(csr->predicted_seconds));
   return text + fmt::format("{} would take {} of csr's bytes, but {} of its time;\n--optimize bytes takes it.\n",
                             smallest->name, percent_text(smallest->bytes_of_csr), percent_text(*smallest->time_of_csr));
+}
+
+std::string updatable_text(const Report& report) {
+  if (!report.not_updatable) return "";
+  const ChosenCost& plain = *report.not_updatable;
+  const LayoutCost& best = report.layouts[report.recommended];
+  const auto times = [](double of, double to) {
+    const double ratio = to == 0 ? 1 : of / to;
+    return ratio < 9.995 ? fmt::format("{:.2f} times", ratio)
+                         : grouped(static_cast<std::uint64_t>(std::llround(ratio))) + " times";
+  };
+  return fmt::format(
+      "Updatable: {} the bytes and {} the time of {}, which\n"
+      "auto takes if values never change: {} bytes, {} per nonzero, {}\n",
+      times(static_cast<double>(best.device_bytes), static_cast<double>(plain.device_bytes)),
+      times(best.predicted_seconds, plain.predicted_seconds), plain.layout, grouped(plain.device_bytes),
+      per_nonzero(plain.device_bytes, report.facts.nnz), time_text(plain.predicted_seconds));
 }
 
 std::string symmetry_text(const Structure& s) {

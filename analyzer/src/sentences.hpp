@@ -14,6 +14,10 @@ std::string percent(std::uint64_t part, std::uint64_t whole);
 /// From 0 to 1, such as "0.00123 %".
 std::string share_text(double share);
 
+std::string number_text(double number);
+/// "-" without nonzeros.
+std::string per_nonzero(std::uint64_t bytes, std::uint64_t nnz);
+
 /// Whether an update of a matrix that is to be updatable may be refused in this layout.
 bool may_refuse_zeros(const Report& report, const LayoutCost& cost);
 
@@ -21,6 +25,9 @@ bool may_refuse_zeros(const Report& report, const LayoutCost& cost);
 std::string payback_text(const Report& report);
 /// Why the choice saves hardly any bytes, and what would save more, in lines; empty if it saves some.
 std::string sparing_text(const Report& report);
+
+/// What it costs that values can be replaced, a sentence in two lines; empty unless it was asked for.
+std::string updatable_text(const Report& report);
 
 std::string symmetry_text(const Structure& s);
 /// How many values are distinct.

@@ -445,6 +445,9 @@ TEST_CASE("What it costs that values can be replaced") {
   CHECK(text.find(" the time of " + of_plain.name + ", which\nauto takes if values never change: ") !=
         std::string::npos);
   CHECK(to_text(plain).find("Updatable") == std::string::npos);
+  CHECK(to_html(report).find(" of " + of_plain.name + ", which auto takes if values never change: ") !=
+        std::string::npos);
+  CHECK(to_html(plain).find("Updatable") == std::string::npos);
   CHECK(to_json(report).find("\"not_updatable\": {") != std::string::npos);
   CHECK(to_json(plain).find("not_updatable") == std::string::npos);
 }

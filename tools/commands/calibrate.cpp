@@ -82,9 +82,9 @@ std::string shipped() {
 std::string details() {
   return fmt::format(
       "Measures multiplies of {} generated matrices by every layout but pkt, with cold\n"
-      "and warm caches, for about two minutes, and fits the cost of each unit of work to\n"
-      "them. The result is a profile; encode, report and generate take its file as\n"
-      "--target. It starts from the nearest built-in profile ({}),\n"
+      "and warm caches, for about two minutes, and fits the cost of each unit of work.\n"
+      "The result is a profile; encode, report and generate take its file as --target.\n"
+      "The fit starts from the nearest built-in profile ({}),\n"
       "and keeps its prices, scaled, where the matrices say nothing. The machine should\n"
       "be otherwise idle.\n\n"
       "The profile has the name of its file without .json, and files that are encoded\n"
