@@ -563,6 +563,32 @@ class Papers(unittest.TestCase):
         self.assertEqual(4 * 1025 * 513 - 2 * (1025 + 513) + 1, 2100225)
 
     @needs_command
+    def test_cubic(self):
+        # Lagrange's basis as polynomials; a line of elements is assembled, and a square is a product of lines.
+        nodes = np.arange(4) / 3
+        basis = [np.polynomial.Polynomial.fromroots(np.delete(nodes, k)) for k in range(4)]
+        basis = [p / p(nodes[k]) for k, p in enumerate(basis)]
+        over = lambda p: p.integ()(1) - p.integ()(0)
+        element = lambda of: np.array([[over(of(p) * of(q)) for q in basis] for p in basis])
+
+        def line(n, of):
+            a = np.zeros((3 * n + 1, 3 * n + 1))
+            for k in range(n):
+                a[3 * k:3 * k + 4, 3 * k:3 * k + 4] += element(of)
+            return a[1:-1, 1:-1]
+
+        stiff, mass = (lambda p: p.deriv()), (lambda p: p)
+        for nx, ny in ((2, 2), (4, 3), (2, 5)):
+            a = generate("cubic", "--grid", grid(nx, ny), banner="real symmetric")
+            expected = np.kron(line(ny, mass), line(nx, stiff)) + np.kron(line(ny, stiff), line(nx, mass))
+            self.assertEqual(a.shape, expected.shape)
+            self.assertEqual(a.nnz, (15 * nx - 13) * (15 * ny - 13))
+            self.assertLess(abs(a.toarray() - expected).max(), 1e-12)
+            self.assertTrue(same_pattern(a, sp.csr_matrix(abs(expected) > 1e-9)))
+            self.assertGreater(np.linalg.eigvalsh(a.toarray()).min(), 0)
+        self.assertEqual(((3 * 128 - 1) ** 2, (15 * 128 - 13) ** 2), (146689, 3636649))
+
+    @needs_command
     def test_block_mesh(self):
         nx, ny, nz = 6, 5, 4
         for b in (1, 5, 6):
@@ -620,7 +646,7 @@ class Papers(unittest.TestCase):
                     expected[p, p] -= expected[p, q]
         a = generate("adaptive", "--grid", grid(*sides), banner="real symmetric")
         self.assertEqual(a.shape, (n, n))
-        self.assertLess(abs(a.toarray() - expected).max(), 1e-14)
+        self.assertLess(abs(a.toarray() - expected).max(), 1e-12)
         self.assertEqual(a.nnz, np.count_nonzero(expected))
 
     @staticmethod

@@ -14,6 +14,7 @@
 #include "spmvpack/generators/block_mesh.hpp"
 #include "spmvpack/generators/cage.hpp"
 #include "spmvpack/generators/circuit.hpp"
+#include "spmvpack/generators/cubic.hpp"
 #include "spmvpack/generators/elasticity.hpp"
 #include "spmvpack/generators/epidemic.hpp"
 #include "spmvpack/generators/holstein_hubbard.hpp"
@@ -126,6 +127,11 @@ std::unique_ptr<MatrixGenerator> make_triangles(const KindOptions& options) {
   return std::make_unique<Triangles>(sides[0], sides[1], read_numbering(options, NumberingRule::Kind::natural),
                                      read_coefficients(options), moved ? jitter : 0, read_seed(options),
                                      options.resources);
+}
+
+std::unique_ptr<MatrixGenerator> make_cubic(const KindOptions& options) {
+  const std::vector<std::uint64_t> sides = read_grid(options, 2);
+  return std::make_unique<Cubic>(sides[0], sides[1]);
 }
 
 std::unique_ptr<MatrixGenerator> make_kkt(const KindOptions& options) {
@@ -278,6 +284,13 @@ constexpr std::array kinds{Kind{"laplace2d",
                                 "natural order. 1800x1800: 3,240,000 rows, 22,665,602 nonzeros",
                                 {"grid", "numbering", "coefficients", "mesh"},
                                 make_triangles},
+                           Kind{"cubic",
+                                "--grid NXxNY",
+                                "Laplacian by cubic finite elements on squares: 16, 28 or 49 entries per\n"
+                                "row; symmetric positive definite. 128x128 has the 146,689 rows and\n"
+                                "3,636,649 nonzeros of Dubcova3",
+                                {"grid"},
+                                make_cubic},
                            Kind{"kkt",
                                 "--grid NXxNYxNZ [--coefficients C]",
                                 "optimal boundary control: states, controls, multipliers; symmetric\n"

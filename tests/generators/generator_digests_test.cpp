@@ -46,6 +46,7 @@ constexpr std::array frozen{
     Frozen{"dbcfc59137eb581c28a258892c51e52f", "triangles --grid 40x30 --numbering random"},
     Frozen{"0dbecb9f5be4aadcca0d7c1f8c634fdb", "triangles --grid 40x30 --numbering shuffled:64"},
     Frozen{"b787cba90330fb7402130d55459b7deb", "triangles --grid 40x30 --numbering rcm"},
+    Frozen{"c96468e25ec30e359b96bb6a803789a2", "cubic --grid 4x3"},
     Frozen{"ebefc6a53c38fad433dc665c2b717bb8", "circuit --rows 3000"},
     Frozen{"f2512b0ef08dbbe2db53edb200a347dd", "circuit --rows 3000 --coefficients constant"},
     Frozen{"d800326d2e5a469d0f85ce65f4e4128a", "circuit --rows 3000 --coefficients blocks:64 --seed 77"},

@@ -17,6 +17,7 @@
 #include "spmvpack/generators/block_mesh.hpp"
 #include "spmvpack/generators/cage.hpp"
 #include "spmvpack/generators/circuit.hpp"
+#include "spmvpack/generators/cubic.hpp"
 #include "spmvpack/generators/elasticity.hpp"
 #include "spmvpack/generators/epidemic.hpp"
 #include "spmvpack/generators/holstein_hubbard.hpp"
@@ -197,6 +198,7 @@ TEST_CASE("published sizes") {
   check(Elasticity({64, 64, 64}), 786432, 61731000);
   check(Triangles(1800, 1800), 3240000, 22665602);
   check(Cage(12), 130228, 2032536);
+  check(Cubic(128, 128), 146689, 3636649);             // Dubcova3
   check(Epidemic(1025, 513), 525825, 2100225);         // mc2depi
   check(LatticeQcd(8), 49152, 1916928);                // conf5.4-00l8x8
   CHECK(HolsteinHubbard(6, 6, 15).rows() == 6201600);  // HMEp
@@ -230,6 +232,8 @@ TEST_CASE("parameters out of range are refused") {
   CHECK_THROWS_AS(LatticeQcd(2), Error);
   CHECK_THROWS_AS(LatticeQcd(1000), Error);
   CHECK_THROWS_AS(Epidemic(1, 5), Error);
+  CHECK_THROWS_AS(Cubic(1, 5), Error);
+  CHECK_THROWS_AS(Cubic(100000, 100000), Error);
   CHECK_THROWS_AS(BlockMesh({3, 3, 3}, 0, 2, constant, 0), Error);
   CHECK_THROWS_AS(BlockMesh({3, 3, 3}, 65, 2, constant, 0), Error);
   CHECK_THROWS_AS(BlockMesh({3, 3, 3}, 2, 0.5, constant, 0), Error);
