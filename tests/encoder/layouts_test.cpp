@@ -339,6 +339,30 @@ TEST_CASE("bytes of ccoo by the paper's rules: published.bytes") {
   CHECK(published(make_csr(1, 257, many), "256", "1") == 13 + 256 + 256 * 8 + 13 + 256 + 256 * 8);
 }
 
+TEST_CASE("bytes of pjds, ellpack_r and dia by their papers' rules: published.bytes") {
+  // The example of docs/LAYOUTS.md: rows of 2, 3, 0 and 2 entries on the diagonals -1, 0, 1 and 3.
+  const Entries entries{{{0, 0}, 2.0}, {{0, 1}, -1.0}, {{1, 0}, -1.0}, {{1, 1}, 2.0},
+                        {{1, 4}, 0.5}, {{3, 3}, 2.0},  {{3, 4}, -1.0}};
+  const auto published = [](const CsrMatrix& m, const char* layout, encoder::PlanOptions options = {}) {
+    const encoder::PartPlan plan = plan_of(m, layout, options);
+    const auto found = std::find_if(plan.counters.begin(), plan.counters.end(),
+                                    [](const encoder::Counter& c) { return c.name == "published.bytes"; });
+    REQUIRE(found != plan.counters.end());
+    return found->value;
+  };
+  const CsrMatrix a = make_csr(4, 5, entries);
+  CHECK(published(a, "pjds") == 12 * 12 + 4 * 3 + 4 * 4);  // one block of 32, four rows of it
+  CHECK(published(a, "pjds", {.settings = {{"pjds.br", "1"}}}) == 7 * 12 + 4 * 3 + 4 * 4);
+  CHECK(published(make_csr(5, 5, entries), "pjds", {.settings = {{"pjds.basis", "permuted"}}}) ==
+        15 * 12 + 4 * 3 + 4 * 5);
+  CHECK(published(a, "ellpack_r") == 32 * (3 * 12 + 4));
+  CHECK(published(make_csr(33, 5, entries), "ellpack_r") == 64 * (3 * 12 + 4));
+  CHECK(published(a, "dia") == 4 * 4 * 8 + 4 * 4);
+  for (const char* layout : {"pjds", "ellpack_r", "dia"}) CHECK(published(make_csr(0, 0, {}), layout) == 0);
+  CHECK(published(make_csr(3, 3, {}), "pjds") == 3 * 4);
+  CHECK(published(make_csr(3, 3, {}), "dia") == 0);
+}
+
 TEST_CASE("padding of ccoo repeats a column of its own row and takes no table entry (B = 8, K = 2)") {
   // Row 1 has three entries: two lanes, one padding slot. Row 2 has a stored zero, which is not padding.
   const CsrMatrix a = make_csr(4, 4, {{{1, 0}, 3.0}, {{1, 2}, 4.0}, {{1, 3}, 5.0}, {{2, 1}, 0.0}});

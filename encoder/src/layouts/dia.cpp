@@ -113,7 +113,9 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.padding = slots_of(plan.info) - part.a.nnz();
   plan.fill_reads_x = d.slots_with_column() > part.a.nnz();
   share_by_section(plan);
-  plan.counters = {main_choice("diagonals", d.offsets.size())};
+  // By Bell and Garland's report offsets have 32 bits.
+  plan.counters = {main_choice("diagonals", d.offsets.size()),
+                   {"published.bytes", slots_of(plan.info) * size_of(part.a.value_type()) + 4 * d.offsets.size()}};
   plan.work = work(d.offsets.size(), part.a.rows(), size_of(part.a.value_type()));
   return plan;
 }

@@ -87,7 +87,12 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.work = work_of<Work>(
       describe_slots(plan, a, start.back(), Steps::of_all_rows, !choices->order.empty(), device_of(options)));
   if (!permuted) plan.columns = columns_of<Work>(a.nnz());  // multiplies in a permuted basis take one
-  plan.counters = {main_choice("width", width), main_choice("br", block), {"permuted", permuted ? 1U : 0U}};
+  // By the paper, section 2.1: starts of 32 bits, none for the end; lengths of rows; no list of rows.
+  const std::uint64_t slot = 4 + size_of(a.value_type());
+  plan.counters = {main_choice("width", width),
+                   main_choice("br", block),
+                   {"permuted", permuted ? 1U : 0U},
+                   {"published.bytes", start.back() * slot + 4 * width + 4 * a.rows()}};
   return plan;
 }
 
