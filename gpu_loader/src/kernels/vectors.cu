@@ -206,6 +206,22 @@ void pack_columns(ValueType type, const AnyScalar& alpha, const ColumnBlock<void
   });
 }
 
+void set_unit(ValueType type, const AnyScalar& alpha, void* to, Stream stream) {
+  dispatch(type,
+           [&]<class V>(V) { launch(unit_kernel<V>, 1, 1, stream, device_scalar<V>(alpha), static_cast<V*>(to)); });
+}
+
+void scale_sums(ValueType type, const AnyScalar& alpha, const void* factors, const ColumnBlock<void>& sums,
+                const AnyScalar& beta, const ColumnBlock<void>& y, std::uint64_t rows, Stream stream) {
+  if (rows == 0 || y.count == 0) return;
+  dispatch(type, [&]<class V>(V) {
+    launch(scale_sums_kernel<V>, stride_blocks(rows * y.count, threads), threads, stream, device_scalar<V>(alpha),
+           static_cast<const V*>(factors), static_cast<const V*>(sums.y), sums.y_row_stride, sums.y_col_stride,
+           device_scalar<V>(beta), static_cast<V*>(y.y), y.y_row_stride, y.y_col_stride, rows,
+           static_cast<std::uint32_t>(y.count));
+  });
+}
+
 void scatter_vector(ValueType type, const std::uint32_t* list, const void* from, void* to, std::uint64_t n,
                     Stream stream) {
   if (n == 0) return;
