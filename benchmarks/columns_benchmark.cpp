@@ -1,5 +1,6 @@
 // Y = A X with several columns at once on the host, beside as many multiplies of one: columns_benchmark THREADS RUNS
-// A.spmvc... Prints JSON. Runs take turns, X and Y lie by rows; single multiplies have contiguous vectors.
+// A.spmvc... Prints JSON. Runs take turns, X and Y lie by rows; single multiplies have contiguous vectors. Of
+// containers that are updatable, instead: new values beside a multiply.
 
 #include <fmt/format.h>
 
@@ -65,6 +66,31 @@ std::string measure(const host_loader::HostMatrix& a, int threads, int runs) {
   return text;
 }
 
+template <class T>
+std::string measure_updates(host_loader::HostMatrix& a, int threads, int runs) {
+  const MatrixFacts& facts = a.facts();
+  std::vector<T> x(facts.cols, 1), y(facts.rows), values(facts.nnz), copy(facts.nnz);
+  for (std::size_t k = 0; k < values.size(); ++k) values[k] = static_cast<T>(k % 1009 + 1);
+  std::vector<double> multiply, update, copied;
+  for (int run = 0; run < runs + 1; ++run) {
+    multiply.push_back(seconds(threads, [&] {
+      a.multiply<T>(1, {x.data(), facts.cols}, 0, DenseView<T>(y.data(), facts.rows), threads);
+    }));
+    update.push_back(seconds(threads, [&] { a.update_values(std::span<const T>(values), threads); }));
+    copied.push_back(seconds(1, [&] { std::copy(values.begin(), values.end(), copy.begin()); }));
+  }
+  for (auto* times : {&multiply, &update, &copied}) times->erase(times->begin());
+  return fmt::format(R"({{"multiply":{:.6g},"update":{:.6g},"copy":{:.6g}}})", median(multiply), median(update),
+                     median(copied));
+}
+
+/// As updatable, if it can be.
+host_loader::HostMatrix load(const Container& file) {
+  LoadOptions options;
+  options.updatable = file.provenance().options.find("--updatable") != std::string::npos;
+  return host_loader::HostMatrix::load(file, options);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) try {
@@ -74,14 +100,16 @@ int main(int argc, char** argv) try {
              host_loader::processor_name(), instruction_set(), threads, runs, threads == 1 ? "cpu" : "clock");
   for (int i = 3; i < argc; ++i) {
     const Container file = Container::open(argv[i]);
-    const host_loader::HostMatrix a = host_loader::HostMatrix::load(file);
+    host_loader::HostMatrix a = load(file);
     const MatrixFacts& facts = a.facts();
     std::string layouts;
     for (const PartInfo& part : file.parts()) layouts += (layouts.empty() ? "" : "+") + std::string(part.layout);
-    fmt::print(
-        "{}\n{{\"file\":\"{}\",\"layout\":\"{}\",\"rows\":{},\"nnz\":{},\"bytes\":{},\"times\":[{}]}}",
-        i == 3 ? "" : ",", argv[i], layouts, facts.rows, facts.nnz, file.device_bytes(),
-        facts.value_type == ValueType::f32 ? measure<float>(a, threads, runs) : measure<double>(a, threads, runs));
+    const auto times = [&]<class T>(T) {
+      return a.updatable() ? measure_updates<T>(a, threads, runs) : measure<T>(a, threads, runs);
+    };
+    fmt::print("{}\n{{\"file\":\"{}\",\"layout\":\"{}\",\"rows\":{},\"nnz\":{},\"bytes\":{},\"times\":[{}]}}",
+               i == 3 ? "" : ",", argv[i], layouts, facts.rows, facts.nnz, file.device_bytes(),
+               facts.value_type == ValueType::f32 ? times(float{}) : times(double{}));
     std::fflush(stdout);
   }
   fmt::print("\n]}}\n");

@@ -24,7 +24,7 @@ double sectors_of(const Array<Index>& places) {
   for (std::uint64_t begin = 0; begin < places.size(); begin += apart * places_of_block) {
     sectors.clear();
     for (std::uint64_t k = begin; k < std::min<std::uint64_t>(begin + places_of_block, places.size()); ++k)
-      if (places[k] != nowhere<Index>) sectors.push_back(places[k] / of_sector);
+      if (places[k] != no_value<Index>) sectors.push_back(places[k] / of_sector);
     std::sort(sectors.begin(), sectors.end());
     touched += static_cast<double>(std::unique(sectors.begin(), sectors.end()) - sectors.begin());
   }
@@ -34,10 +34,10 @@ double sectors_of(const Array<Index>& places) {
 /// The places of values in a section, of the values' places by its elements.
 template <class Index>
 Array<Index> turned(const Array<Index>& value, std::uint64_t nnz, int threads) {
-  Array<Index> element(nnz, nowhere<Index>);
+  Array<Index> element(nnz, no_value<Index>);
   constexpr std::uint64_t piece = std::uint64_t{1} << 16;
   parallel_items(value.size(), piece, threads, [&](std::uint64_t k) {
-    if (value[k] != nowhere<Index>) element[value[k]] = static_cast<Index>(k);
+    if (value[k] != no_value<Index>) element[value[k]] = static_cast<Index>(k);
   });
   return element;
 }
@@ -60,7 +60,7 @@ Updates make_updates(const MatrixFacts& facts, std::span<const PartView* const> 
     part.section = const_cast<std::byte*>(section->bytes.data());  // NOLINT(*-const-cast): parts are read otherwise
     part.count = slots.elements;
     part.held_by_bits = slots.held_by_bits;
-    part.wide = facts.nnz >= no_value - 1;
+    part.wide = are_wide_numbers(facts.nnz);
     std::visit(
         [&]<class Index>(const Array<Index>& value) {
           if (value.empty()) return;

@@ -21,13 +21,13 @@ struct Places {
 #pragma unroll
     for (unsigned i = 0; i < places_together; ++i) {
       const std::uint64_t k = first + std::uint64_t{i} * blockDim.x;
-      place[i] = k >= count ? nowhere<Index> : places == nullptr ? static_cast<Index>(k) : __ldcs(places + k);
+      place[i] = k >= count ? no_value<Index> : places == nullptr ? static_cast<Index>(k) : __ldcs(places + k);
     }
     issue_loads();
 #pragma unroll
     for (unsigned i = 0; i < places_together; ++i) {
       const std::uint64_t k = first + std::uint64_t{i} * blockDim.x, other = place[i];
-      if (place[i] != nowhere<Index>) f(by_value ? other : k, by_value ? k : other);
+      if (place[i] != no_value<Index>) f(by_value ? other : k, by_value ? k : other);
     }
   }
 };

@@ -14,11 +14,8 @@ namespace spmvpack::gpu_loader {
 
 /// Threads of a block, and places of a thread whose loads are on their way at once.
 inline constexpr unsigned update_threads = 256, places_together = 4, places_of_block = update_threads * places_together;
-/// Instead of a place: what is there stays, such as padding.
-template <class Index>
-inline constexpr Index nowhere = static_cast<Index>(~Index{0});
 
-/// Where a part's values are, and which go there.
+/// Where a part's values are, and which go there. Where a place is no_value, what is there stays.
 struct PartUpdate {
   std::byte* section = nullptr;
   std::uint64_t count = 0;       ///< of `places`

@@ -58,6 +58,10 @@ void HostMatrix::make_updatable(const Container& container, const LoadOptions& o
   std::vector<const PartView*> views;
   for (const Part& part : parts_) views.push_back(&part.loaded.view());
   sources_ = value_sources(facts_, views, options.threads);
+  if (fits_value_slots(facts_)) {
+    for (std::size_t i = 0; i < views.size(); ++i)
+      slots_.push_back(value_slots(*views[i], std::exchange(sources_[i], {}), facts_.nnz, options.threads));
+  }
   facts_ = without_values(facts_);
   frame_ = std::make_shared<const ContainerFrame>(ContainerFrame::of(container, options));
 }
@@ -73,7 +77,8 @@ void HostMatrix::update_values(std::span<const T> values, int threads) {
   require_updatable();
   std::vector<UpdatablePart> parts;
   for (std::size_t i = 0; i < parts_.size(); ++i)
-    parts.push_back({&parts_[i].loaded.view(), parts_[i].loaded.writable_bytes(), &sources_[i]});
+    parts.push_back({&parts_[i].loaded.view(), parts_[i].loaded.writable_bytes(), &sources_[i],
+                     slots_.empty() ? nullptr : &slots_[i]});
   spmvpack::update_values(facts_, parts, values, threads);
   for (Part& part : parts_)
     if (part.state != nullptr && part.state->copies_values())

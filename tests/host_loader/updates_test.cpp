@@ -89,7 +89,7 @@ bool check_sources(const Container& container, std::map<std::string, int>& looke
       const auto& places = std::get<Array<std::uint32_t>>(slots.value);
       for (std::uint64_t k = 0; k < slots.elements; ++k) {
         const std::uint64_t i = places.empty() ? k : places[k];
-        if (i == no_value) continue;
+        if (i == no_value<std::uint32_t>) continue;
         ++in_slots;
         if (i >= a.nnz() || std::memcmp(bytes.begin[slots.section] + k * sizeof(T), &values[i], sizeof(T)) != 0)
           ++wrong;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cmath>
 
 #include "layouts/value_functions.hpp"
@@ -12,14 +14,67 @@
 namespace spmvpack {
 namespace {
 
+constexpr std::uint64_t elements_per_task = std::uint64_t{1} << 15;
+
+/// f(element, its place among the values) for the elements of a part that are values, in pieces: f gets the calling
+/// piece's own copy.
+template <class T, class F>
+void each_element(const UpdatablePart& part, int threads, F&& f) {
+  T* const elements = reinterpret_cast<T*>(part.bytes.begin[part.slots->section]);
+  std::visit(
+      [&]<class Index>(const Array<Index>& value) {
+        parallel_pieces(part.slots->elements, elements_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+          if (value.empty()) {
+            for (std::uint64_t k = begin; k < end; ++k) f(elements[k], k);
+          } else {
+            for (std::uint64_t k = begin; k < end; ++k)
+              if (value[k] != no_value<Index>) f(elements[k], std::uint64_t{value[k]});
+          }
+        });
+      },
+      part.slots->value);
+}
+
+template <class T>
+bool is_plus_zero(T value) {
+  return std::bit_cast<bits_of<T>>(value) == 0;
+}
+
+/// The first value that the part refuses; what is beyond all values if there is none.
+std::uint64_t first_refused(const UpdatablePart& part, const void* values, int threads) {
+  constexpr std::uint64_t none = ~std::uint64_t{0};
+  const layouts::ValueFunctions& functions = *find_layout(part.view->info().layout).values;
+  if (part.slots == nullptr)
+    return functions.first_refused == nullptr ? none
+                                              : functions.first_refused(*part.view, *part.source, values, threads);
+  if (!part.slots->held_by_bits) return none;
+  std::atomic<std::uint64_t> first{none};
+  dispatch(part.view->info().value_type, [&]<class T>(T) {
+    each_element<T>(part, threads, [&](const T& element, std::uint64_t k) {
+      if (is_plus_zero(element) == is_plus_zero(static_cast<const T*>(values)[k])) return;
+      for (std::uint64_t known = first; k < known && !first.compare_exchange_weak(known, k);) {
+      }
+    });
+  });
+  return first;
+}
+
+void write(const UpdatablePart& part, const void* values, int threads) {
+  if (part.slots == nullptr)
+    return find_layout(part.view->info().layout).values->write(*part.view, part.bytes, *part.source, values, threads);
+  if (part.slots->elements == 0) return;
+  dispatch(part.view->info().value_type, [&]<class T>(T) {
+    each_element<T>(part, threads,
+                    [from = static_cast<const T*>(values)](T& element, std::uint64_t k) { element = from[k]; });
+  });
+}
+
 /// Of all parts, as their type has them.
 void write_all(const MatrixFacts& facts, std::span<const UpdatablePart> parts, const void* values, int threads) {
   std::uint64_t refused = facts.nnz;
   const UpdatablePart* refusing = nullptr;
   for (const UpdatablePart& part : parts) {
-    const layouts::ValueFunctions& functions = *find_layout(part.view->info().layout).values;
-    if (functions.first_refused == nullptr) continue;
-    const std::uint64_t first = functions.first_refused(*part.view, *part.source, values, threads);
+    const std::uint64_t first = first_refused(part, values, threads);
     if (first >= refused) continue;
     refused = first;
     refusing = &part;
@@ -31,8 +86,7 @@ void write_all(const MatrixFacts& facts, std::span<const UpdatablePart> parts, c
                     "do not become it",
                     refused, refusing->view->info().layout),
         refusing->view->where(), "encode the matrix in another layout with --updatable (updatable=true)");
-  for (const UpdatablePart& part : parts)
-    find_layout(part.view->info().layout).values->write(*part.view, part.bytes, *part.source, values, threads);
+  for (const UpdatablePart& part : parts) write(part, values, threads);
 }
 
 Array<float> rounded(std::span<const double> values, int threads) {

@@ -53,7 +53,7 @@ template <class Index, class Number>
 Array<Index> places_of(const Array<Number>& numbers, int threads) {
   Array<Index> value(numbers.size());
   parallel_items(numbers.size(), elements_per_task, threads, [&](std::uint64_t k) {
-    value[k] = numbers[k] == ~Number{0} ? ~Index{0} : static_cast<Index>(numbers[k] - 1);
+    value[k] = numbers[k] == ~Number{0} ? no_value<Index> : static_cast<Index>(numbers[k] - 1);
   });
   return value;
 }
@@ -61,7 +61,7 @@ Array<Index> places_of(const Array<Number>& numbers, int threads) {
 }  // namespace
 
 ValueSlots value_slots(const PartView& part, const ValueSource& source, std::uint64_t nnz, int threads) {
-  const bool is_wide = nnz >= no_value - 1;
+  const bool is_wide = are_wide_numbers(nnz);
   if (is_wide && part.info().value_type == ValueType::f32)
     throw Error(errc::unsupported, fmt::format("new values on a device for {} entries of f32", grouped(nnz)),
                 part.where(), "store the values as f64, or update them on the host");

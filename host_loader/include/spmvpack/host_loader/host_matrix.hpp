@@ -110,7 +110,8 @@ class SPMVPACK_EXPORT HostMatrix {
   MatrixFacts facts_;
   CountedVector<PartInfo> infos_;
   CountedVector<Part> parts_;
-  std::vector<ValueSource> sources_;             ///< of the parts, if the matrix is updatable()
+  std::vector<ValueSource> sources_;             ///< of the parts, if the matrix is updatable(); empty ones with slots_
+  std::vector<ValueSlots> slots_;                ///< likewise, if fits_value_slots()
   std::shared_ptr<const ContainerFrame> frame_;  ///< if it is
   std::optional<Digest> pattern_;                ///< once update() has wanted it
 };

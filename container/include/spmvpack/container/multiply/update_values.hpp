@@ -6,6 +6,7 @@
 
 #include "spmvpack/container/base/export.hpp"
 #include "spmvpack/container/file/updated.hpp"
+#include "spmvpack/container/multiply/value_slots.hpp"
 #include "spmvpack/container/multiply/value_sources.hpp"
 
 namespace spmvpack {
@@ -15,6 +16,8 @@ struct UpdatablePart {
   const PartView* view;
   layouts::SectionBytes<std::byte> bytes;  ///< those of the view
   const ValueSource* source;
+  /// What the source says, by elements, for updates that go through memory in order. Null: entry by entry.
+  const ValueSlots* slots = nullptr;
 };
 
 /// Gives the entries of all parts of a matrix new values, one for each entry of A in the order of its CSR: of the
