@@ -165,24 +165,25 @@ struct FindOffsets {
     SliceLanes<Warp> at(w, rows, s);
     OffsetKinds kinds{{0, 0, 0}, windows ? 1U : 0U};
     const auto goes_on = [&] {
-      // Later steps only add to full groups of narrow steps, and to all groups of wider ones.
+      // Further steps only add to full groups of narrow steps, and to all groups of wider ones.
       const std::uint32_t wide = kinds.of[1] / group_steps + (kinds.of[1] % group_steps == 0 ? 0 : 1);
       if (!windows || stream_layout({{0, kinds.of[0] / group_steps, wide, 0}}, false, 0).end < most) return true;
       kinds.windows = 0;
       return false;
     };
-    each_offset_step(
-        w, rows, at, windows,
-        [&](Columns columns, std::uint32_t, std::uint32_t mask) {
-          ++kinds.of[static_cast<std::uint32_t>(columns) - 1];
-          uneven += ~mask != 0 ? 1 : 0;
-          return goes_on();
-        },
-        [&](unsigned, std::uint32_t n) {
-          kinds.of[0] += n;
-          uneven += n;
-          return goes_on();
-        });
+    each_stretch(w, rows, at, windows, [&](std::uint32_t mask, std::uint32_t n) {
+      if (~mask != 0) uneven += n;
+      if ((mask & (mask - 1)) == 0) {  // the rest of the only row that is left, as after the few long ones of a graph
+        kinds.of[0] += n;
+        return goes_on();
+      }
+      for (std::uint32_t first = 0; first < n; first += warp_lanes) {
+        const StretchSteps<Warp> steps(w, rows, at, mask, first, n);
+        for (std::uint32_t kind = 0; kind < 3; ++kind)
+          kinds.of[kind] += bits_set(w.where([&](unsigned lane) { return steps.kind[lane] == kind; }));
+      }
+      return goes_on();
+    });
     return kinds;
   }
 };

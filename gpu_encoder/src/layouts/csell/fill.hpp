@@ -32,30 +32,26 @@ struct Tables {
 struct StepPlaces {
   Widened widened;
   std::uint32_t before[3] = {0, 0, 0};  // NOLINT(*-avoid-c-arrays): for kernels
-  struct Place {
-    std::uint32_t kind, number;
-  };
   SPMVPACK_HOST_DEVICE explicit StepPlaces(const OffsetKinds& kinds) : widened(kinds) {}
 
-  /// Of step i from now on, all of one kind.
-  [[nodiscard]] SPMVPACK_HOST_DEVICE Place at(std::uint32_t kind, std::uint32_t i) const {
-    while (kind < 2 && before[kind] + i >= widened.kept[kind]) {
-      i -= widened.kept[kind] - before[kind];
-      ++kind;
+  /// Of the next steps, one for each lane: sets their kinds anew, and their numbers. Calls add(kind, n) for those that
+  /// come to each kind.
+  template <class Warp, class Add>
+  SPMVPACK_HOST_DEVICE void place(Warp& w, StretchSteps<Warp>& steps, typename SliceLanes<Warp>::Numbers& number,
+                                  Add&& add) {
+    for (std::uint32_t kind = 0; kind < 3; ++kind) {
+      const std::uint32_t mask = w.where([&](unsigned lane) { return steps.kind[lane] == kind; });
+      const std::uint32_t kept = kind < 2 ? widened.kept[kind] : no_steps, room = kept - before[kind];
+      w.each([&](unsigned lane) {
+        if ((mask >> lane & 1U) == 0) return;
+        const std::uint32_t rank = bits_set(mask & ((1U << lane) - 1));
+        number[lane] = before[kind] + rank;
+        if (rank >= room) steps.kind[lane] = kind + 1;
+      });
+      const std::uint32_t n = bits_set(mask) < room ? bits_set(mask) : room;
+      before[kind] += n;
+      add(kind, n);
     }
-    return {kind, before[kind] + i};
-  }
-  /// Goes past n steps of one kind: calls add(kind, n) for the kinds that they come to.
-  template <class Add>
-  SPMVPACK_HOST_DEVICE void pass(std::uint32_t kind, std::uint32_t n, Add&& add) {
-    for (; kind < 2 && n > widened.kept[kind] - before[kind]; ++kind) {
-      const std::uint32_t here = widened.kept[kind] - before[kind];
-      before[kind] += here;
-      add(kind, here);
-      n -= here;
-    }
-    before[kind] += n;
-    add(kind, n);
   }
 };
 
@@ -208,95 +204,83 @@ struct FillOffsets {
     Group* const headers = reinterpret_cast<Group*>(out + in.groups * unit);
     // Where the values of the next step of each kind are: those of narrow steps come first.
     std::uint64_t next[3] = {0, 0, 0};  // NOLINT(*-avoid-c-arrays): in a kernel
+    typename SliceLanes<Warp>::Numbers number;
     if (to.raw != nullptr) {
       StepPlaces places(kinds);
-      const auto add = [&](std::uint32_t kind, std::uint64_t n) {
-        for (++kind; kind < 3; ++kind) next[kind] += n * block_values;
-      };
       SliceLanes<Warp> at(w, rows, s);
-      each_offset_step(
-          w, rows, at, windows,
-          [&](Columns columns, std::uint32_t, std::uint32_t mask) {
-            places.pass(static_cast<std::uint32_t>(columns) - 1, 1,
-                        [&](std::uint32_t kind, std::uint32_t n) { add(kind, std::uint64_t{n} * bits_set(mask)); });
-            return true;
-          },
-          [&](unsigned, std::uint32_t n) {
-            places.pass(0, n, add);
-            return true;
+      each_stretch(w, rows, at, windows, [&](std::uint32_t mask, std::uint32_t n) {
+        const std::uint64_t of_step = std::uint64_t{bits_set(mask)} * block_values;
+        for (std::uint32_t first = 0; first < n; first += warp_lanes) {
+          StretchSteps<Warp> steps(w, rows, at, mask, first, n);
+          places.place(w, steps, number, [&](std::uint32_t kind, std::uint32_t count) {
+            for (++kind; kind < 3; ++kind) next[kind] += count * of_step;
           });
+        }
+        return true;
+      });
       for (std::uint64_t& first : next) first += std::uint64_t{slice.values} * (unit / rows.values.size);
     }
-    /// The group of a step, among those of all kinds.
-    const auto group_of = [&](const StepPlaces::Place& place) {
-      return (place.kind > 0 ? groups.of[1] : 0) + (place.kind > 1 ? groups.of[2] : 0) + place.number / group_steps;
-    };
-    const auto write_header = [&](const StepPlaces::Place& place, std::uint32_t base, std::uint32_t mask) {
-      Group& header = headers[group_of(place)];
-      header.base[place.number % group_steps] = base;
-      header.mask[place.number % group_steps] = mask;
-    };
-    /// The ids, or raw values, of block `number` of a lane's row, in a step with n of them.
-    const auto write_values = [&](const StepPlaces::Place& place, unsigned lane, std::uint64_t begin,
-                                  std::uint64_t number, std::uint64_t of_step, std::uint32_t n, std::uint32_t rank) {
-      if (id_bytes == 0 && to.raw == nullptr) return;
-      each_element<false>(block, [&](std::uint32_t e, std::uint32_t r, std::uint32_t c) {
-        const std::uint64_t row = r == 0 ? begin : rows.begin(s * lanes + lane, r);
-        const std::uint64_t bits = rows.values[row + number * block + c];
-        if (to.raw != nullptr) return put_word(to.raw, rows.values.size, of_step + raw_place(e, n, rank), bits);
-        const std::uint64_t element =
-            ((std::uint64_t{group_of(place)} * block_values + e) * lanes + lane) * group_steps +
-            place.number % group_steps;
-        const std::uint32_t id = to.tables.id(tile, bits);
-        if (id_bytes == 1)
-          reinterpret_cast<std::uint8_t*>(out + in.ids * unit)[element] = static_cast<std::uint8_t>(id);
-        else
-          reinterpret_cast<std::uint16_t*>(out + in.ids * unit)[element] = static_cast<std::uint16_t>(id);
-      });
-    };
     StepPlaces places(kinds);
     SliceLanes<Warp> at(w, rows, s);
-    each_offset_step(
-        w, rows, at, windows,
-        [&](Columns columns, std::uint32_t base, std::uint32_t mask) {
-          const auto kind = static_cast<std::uint32_t>(columns) - 1;
-          const StepPlaces::Place place = places.at(kind, 0);
-          w.once([&] { write_header(place, base, mask); });
-          const std::uint32_t n = bits_set(mask);
-          std::byte* const words = out + in.words[place.kind] * unit;
+    each_stretch(w, rows, at, windows, [&](std::uint32_t mask, std::uint32_t n) {
+      const std::uint32_t rows_of_step = bits_set(mask);
+      for (std::uint32_t first = 0; first < n; first += warp_lanes) {
+        StretchSteps<Warp> steps(w, rows, at, mask, first, n);
+        const std::uint32_t before[3] = {places.before[0], places.before[1], places.before[2]};  // NOLINT: as above
+        std::uint32_t count[3];                                                                  // NOLINT: as above
+        places.place(w, steps, number, [&](std::uint32_t kind, std::uint32_t of_kind) { count[kind] = of_kind; });
+        /// The group of a lane's step, among those of all kinds.
+        const auto group_of = [&](unsigned lane) {
+          const std::uint32_t kind = steps.kind[lane];
+          return (kind > 0 ? groups.of[1] : 0) + (kind > 1 ? groups.of[2] : 0) + number[lane] / group_steps;
+        };
+        w.each([&](unsigned lane) {
+          if (first + lane >= n) return;
+          Group& header = headers[group_of(lane)];
+          header.base[number[lane] % group_steps] = steps.base[lane];
+          header.mask[number[lane] % group_steps] = mask;
+        });
+        std::uint32_t rank = 0;
+        for (std::uint32_t left = mask; left != 0; left &= left - 1, ++rank) {
+          const unsigned row = lowest_bit(left);
+          const std::uint64_t begin = w.of_lane(at.begin, row);
+          const std::uint32_t taken = w.of_lane(at.taken, row) + first;
           w.each([&](unsigned lane) {
-            if ((mask >> lane & 1U) == 0) return;
-            const std::uint64_t element = std::uint64_t{place.number / group_steps} * (lanes * group_steps) +
-                                          lane * group_steps + place.number % group_steps;
-            const std::uint32_t offset = at.column(rows, lane) - base;
-            if (place.kind == 0)
+            if (first + lane >= n) return;
+            const std::uint32_t kind = steps.kind[lane], k = number[lane] % group_steps;
+            const std::uint64_t in_row = std::uint64_t{taken + lane} * block;
+            const std::uint64_t element =
+                std::uint64_t{number[lane] / group_steps} * (lanes * group_steps) + row * group_steps + k;
+            const std::uint32_t offset = rows.in_blocks(rows.a.col_idx[begin + in_row]) - steps.base[lane];
+            std::byte* const words = out + in.words[kind] * unit;
+            if (kind == 0)
               reinterpret_cast<std::uint8_t*>(words)[element] = static_cast<std::uint8_t>(offset);
-            else if (place.kind == 1)
+            else if (kind == 1)
               reinterpret_cast<std::uint16_t*>(words)[element] = static_cast<std::uint16_t>(offset);
             else
               reinterpret_cast<std::uint32_t*>(words)[element] = offset;
-            write_values(place, lane, at.begin[lane], at.taken[lane], next[place.kind], n,
-                         bits_set(mask & ((1U << lane) - 1)));
+            if (id_bytes == 0 && to.raw == nullptr) return;
+            const std::uint64_t of_step =
+                next[kind] + std::uint64_t{number[lane] - before[kind]} * rows_of_step * block_values;
+            each_element<false>(block, [&](std::uint32_t e, std::uint32_t r, std::uint32_t c) {
+              const std::uint64_t bits = rows.values[(r == 0 ? begin : rows.begin(s * lanes + row, r)) + in_row + c];
+              if (to.raw != nullptr)
+                return put_word(to.raw, rows.values.size, of_step + raw_place(e, rows_of_step, rank), bits);
+              const std::uint64_t place =
+                  ((std::uint64_t{group_of(lane)} * block_values + e) * lanes + row) * group_steps + k;
+              const std::uint32_t id = to.tables.id(tile, bits);
+              if (id_bytes == 1)
+                reinterpret_cast<std::uint8_t*>(out + in.ids * unit)[place] = static_cast<std::uint8_t>(id);
+              else
+                reinterpret_cast<std::uint16_t*>(out + in.ids * unit)[place] = static_cast<std::uint16_t>(id);
+            });
           });
-          places.pass(kind, 1, [&](std::uint32_t to_kind, std::uint32_t steps) {
-            next[to_kind] += std::uint64_t{steps} * n * block_values;
-          });
-          return true;
-        },
-        [&](unsigned lane, std::uint32_t n) {
-          const std::uint64_t begin = w.of_lane(at.begin, lane);
-          const std::uint32_t taken = w.of_lane(at.taken, lane);
-          w.share(n, [&](std::uint64_t i) {
-            const StepPlaces::Place place = places.at(0, static_cast<std::uint32_t>(i));
-            write_header(place, rows.in_blocks(rows.a.col_idx[begin + (taken + i) * block]), 1U << lane);
-            const std::uint64_t in_kind = place.number - places.before[place.kind];
-            write_values(place, lane, begin, taken + i, next[place.kind] + in_kind * block_values, 1, 0);
-          });
-          places.pass(0, n, [&](std::uint32_t to_kind, std::uint32_t steps) {
-            next[to_kind] += std::uint64_t{steps} * block_values;
-          });
-          return true;
-        });
+        }
+        for (std::uint32_t kind = 0; kind < 3; ++kind)
+          next[kind] += std::uint64_t{count[kind]} * rows_of_step * block_values;
+      }
+      return true;
+    });
   }
 };
 

@@ -65,68 +65,80 @@ SPMVPACK_HOST_DEVICE std::uint32_t each_pattern_step(Warp& w, const Rows& rows, 
   }
 }
 
-/// Steps with offsets: with `windows`, the columns are cut into windows of 2^16, and in each, step t has the t-th entry
-/// of every lane. step(kind of columns, base, mask) for each, or single(lane, n) for n steps of one lane each, whose
-/// base is its column. The lanes' entries are those to be taken next. Ends where either returns false.
-template <class Warp, class Step, class Single>
-SPMVPACK_HOST_DEVICE void each_offset_step(Warp& w, const Rows& rows, SliceLanes<Warp>& at, bool windows, Step&& step,
-                                           Single&& single) {
+/// Stretches of steps with offsets, in each of which the same lanes have an entry: with `windows`, the columns are cut
+/// into windows of 2^16, and in each, step t has the t-th entry of every lane. stretch(mask, n) for each, with the
+/// lanes' entries as those to be taken next; ends where it returns false.
+template <class Warp, class Stretch>
+SPMVPACK_HOST_DEVICE void each_stretch(Warp& w, const Rows& rows, SliceLanes<Warp>& at, bool windows,
+                                       Stretch&& stretch) {
   constexpr std::uint32_t none = no_key<std::uint32_t>;
-  typename SliceLanes<Warp>::Numbers next_column;
-  const auto next = [&](unsigned lane) { next_column[lane] = at.has_next(lane) ? at.column(rows, lane) : none; };
-  w.each(next);
+  typename SliceLanes<Warp>::Numbers left;  // entries of each lane in the window
   for (;;) {
-    const std::uint32_t low = w.least([&](unsigned lane) { return next_column[lane]; });
+    const std::uint32_t low = w.least([&](unsigned lane) { return at.has_next(lane) ? at.column(rows, lane) : none; });
     if (low == none) return;
     const std::uint32_t last = windows ? low + (none - 1 - low < 0xFFFFU ? none - 1 - low : 0xFFFFU) : none - 1;
-    std::uint32_t active = w.where([&](unsigned lane) { return next_column[lane] <= last; });
-    while (active != 0) {
-      const auto is_active = [&](unsigned lane) { return (active >> lane & 1U) != 0; };
-      if ((active & (active - 1)) == 0) {
-        // The rest of the only row that is left, as after the few long ones of a graph.
-        const unsigned lane = lowest_bit(active);
-        std::uint32_t n = 0;
-        w.each([&](unsigned l) {
-          if (l != lane) return;
-          std::uint32_t end = at.length[lane] - at.taken[lane];
-          if (at.column(rows, lane, end - 1) <= last) {
-            n = end;
-            return;
-          }
-          n = 1;
-          while (n < end) {
-            const std::uint32_t middle = n + (end - n) / 2;
-            if (at.column(rows, lane, middle) <= last)
-              n = middle + 1;
-            else
-              end = middle;
-          }
-        });
-        n = w.most([&](unsigned l) { return l == lane ? n : 0U; });
-        if (!single(lane, n)) return;
-        w.each([&](unsigned l) {
-          if (l != lane) return;
-          at.taken[lane] += n;
-          next(lane);
-        });
-        break;
+    w.each([&](unsigned lane) {
+      std::uint32_t begin = 0, end = at.length[lane] - at.taken[lane];
+      if (windows && end != 0 && at.column(rows, lane, end - 1) > last) {
+        while (begin < end) {
+          const std::uint32_t middle = begin + (end - begin) / 2;
+          if (at.column(rows, lane, middle) <= last)
+            begin = middle + 1;
+          else
+            end = middle;
+        }
       }
-      const std::uint32_t base = w.least([&](unsigned lane) { return is_active(lane) ? next_column[lane] : none; });
-      const std::uint32_t high = w.most([&](unsigned lane) { return is_active(lane) ? next_column[lane] : 0U; });
-      const std::uint32_t spread = high - base;
-      if (!step(spread < 256     ? Columns::offset_8
-                : spread < 65536 ? Columns::offset_16
-                                 : Columns::offset_32,
-                base, active))
-        return;
+      left[lane] = end;
+    });
+    for (;;) {
+      const std::uint32_t n = w.least([&](unsigned lane) { return left[lane] != 0 ? left[lane] : none; });
+      if (n == none) break;
+      if (!stretch(w.where([&](unsigned lane) { return left[lane] != 0; }), n)) return;
       w.each([&](unsigned lane) {
-        if (!is_active(lane)) return;
-        ++at.taken[lane];
-        next(lane);
+        if (left[lane] == 0) return;
+        left[lane] -= n;
+        at.taken[lane] += n;
       });
-      active = w.where([&](unsigned lane) { return is_active(lane) && next_column[lane] <= last; });
     }
   }
 }
+
+/// Some consecutive steps of a stretch: each lane has one, as far as there are any.
+template <class Warp>
+struct StretchSteps {
+  static constexpr std::uint32_t no_kind = 3;
+  typename SliceLanes<Warp>::Numbers base, kind;  ///< kind: 0 to 2 for offsets of 8, 16 and 32 bits; no_kind: no step
+
+  /// Steps `first` to n of a stretch.
+  SPMVPACK_HOST_DEVICE StretchSteps(Warp& w, const Rows& rows, SliceLanes<Warp>& at, std::uint32_t mask,
+                                    std::uint32_t first, std::uint32_t n) {
+    typename SliceLanes<Warp>::Numbers high;
+    w.each([&](unsigned lane) {
+      base[lane] = no_key<std::uint32_t>;
+      high[lane] = 0;
+    });
+    each_column(w, rows, at, mask, first, n, [&](unsigned lane, unsigned, std::uint32_t column) {
+      base[lane] = column < base[lane] ? column : base[lane];
+      high[lane] = column > high[lane] ? column : high[lane];
+    });
+    w.each([&](unsigned lane) {
+      const std::uint32_t spread = high[lane] - base[lane];
+      kind[lane] = first + lane >= n ? no_kind : spread < 256 ? 0 : spread < 65536 ? 1 : 2;
+    });
+  }
+  /// f(lane, row, column) for each lane's step and each row of the mask.
+  template <class F>
+  SPMVPACK_HOST_DEVICE static void each_column(Warp& w, const Rows& rows, SliceLanes<Warp>& at, std::uint32_t mask,
+                                               std::uint32_t first, std::uint32_t n, F&& f) {
+    for (; mask != 0; mask &= mask - 1) {
+      const unsigned row = lowest_bit(mask);
+      const std::uint64_t begin =
+          w.of_lane(at.begin, row) + std::uint64_t{w.of_lane(at.taken, row) + first} * rows.block;
+      w.each([&](unsigned lane) {
+        if (first + lane < n) f(lane, row, rows.in_blocks(rows.a.col_idx[begin + std::uint64_t{lane} * rows.block]));
+      });
+    }
+  }
+};
 
 }  // namespace spmvpack::gpu_encoder::csell

@@ -156,7 +156,7 @@ struct TakeOut {
   const std::uint64_t *first_slot, *slots, *begin;
   const std::uint32_t* has_free_slot;
   std::uint64_t* values;
-  std::uint32_t *tile, *number;
+  std::uint32_t* tile;
 
   template <class Warp>
   SPMVPACK_HOST_DEVICE void operator()(std::uint64_t i, Warp& w) const {
@@ -164,7 +164,6 @@ struct TakeOut {
     const auto put = [&](std::uint64_t place, std::uint64_t bits) {
       values[place] = bits;
       tile[place] = static_cast<std::uint32_t>(i);
-      number[place] = static_cast<std::uint32_t>(place);
     };
     for (std::uint64_t slot = first_slot[i]; slot < first_slot[i + 1]; slot += warp_lanes) {
       const auto is_taken = [&](unsigned lane) {
@@ -180,6 +179,10 @@ struct TakeOut {
   }
 };
 
+struct NumberOff {
+  std::uint32_t* number;
+  SPMVPACK_HOST_DEVICE void operator()(std::uint64_t i) const { number[i] = static_cast<std::uint32_t>(i); }
+};
 struct TileOfSorted {
   const std::uint32_t *tile, *number;
   std::uint32_t *key, *place;
@@ -215,12 +218,13 @@ TileTables sorted_tables(const Execution& run, HashedTiles hashed, std::uint32_t
   if (t.count > 0xFFFFFFFF)
     throw Error(errc::unsupported, "csell: more than 2^32 - 1 values of tiles", {}, "encode on the host");
   Buffer<std::uint64_t> values = run.template allocate<std::uint64_t>(t.count);
-  Buffer<std::uint32_t> tile = run.template allocate<std::uint32_t>(t.count),
-                        number = run.template allocate<std::uint32_t>(t.count);
+  Buffer<std::uint32_t> tile = run.template allocate<std::uint32_t>(t.count);
   run.each_warp(t.tiles, 0,
                 TakeOut{hashed.first_slot.data(), hashed.slots.data(), t.begin.data(), hashed.has_free_slot.data(),
-                        values.data(), tile.data(), number.data()});
+                        values.data(), tile.data()});
   hashed = {};
+  Buffer<std::uint32_t> number = run.template allocate<std::uint32_t>(t.count);
+  run.each(t.count, NumberOff{number.data()});
   run.sort_pairs(values, number, t.count, static_cast<int>(8 * value_size));
   Buffer<std::uint32_t> key = run.template allocate<std::uint32_t>(t.count),
                         place = run.template allocate<std::uint32_t>(t.count);
