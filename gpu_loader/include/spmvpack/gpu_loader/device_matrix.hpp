@@ -45,7 +45,8 @@ struct Scalar {
 /// bytes that the load's stream may use at once; if there is none, it throws or returns null. The memory is released
 /// with the last copy of the matrix. Some is released when the load ends: up to 1 MiB, plus, for the check of one
 /// part at a time, one bit for each row or column of the matrix if it lists them, one or two bits per row of amb, pkt
-/// and sjds, 4 bytes per partial sum of amb, and 4 bytes per block of csell with mirrors.
+/// and sjds, 4 bytes per partial sum of amb, and 4 bytes per block of csell with mirrors; and, while windows of x are
+/// made, one byte per slice of csell.
 struct DeviceAllocator {
   std::function<void*(std::uint64_t bytes)> allocate;
   std::function<void(void* memory)> release;

@@ -2,6 +2,7 @@
 // two rows of each pair for a lane. docs/LAYOUTS.md, "csell", defines the order of additions.
 
 #include "kernels/launch.cuh"
+#include "layouts/csell/alike.cuh"
 #include "layouts/csell/kernels.hpp"
 #include "layouts/csell/operands.cuh"
 #include "layouts/csell/tuning.cuh"
@@ -227,29 +228,33 @@ __global__ void __launch_bounds__(tuning::windows_policy(pairs).threads, tuning:
   }
 }
 
-template <class T>
-CountedVector<T> copied_back(std::span<const T> from, Stream stream) {
-  CountedVector<T> to(from.size());
-  require_cuda(cudaMemcpyAsync(to.data(), from.data(), from.size_bytes(), cudaMemcpyDeviceToHost, stream),
-               "reading slices back");
-  require_cuda(cudaStreamSynchronize(stream), "reading slices back");
-  return to;
-}
-
-/// Appends an array on a 256-byte boundary, and says where.
-template <class T>
-std::uint64_t append(CountedVector<std::byte>& bytes, const CountedVector<T>& array) {
-  const std::uint64_t at = round_up(bytes.size(), 256);
-  bytes.resize(at);
-  const std::span<const std::byte> of_array = std::as_bytes(std::span(array));
-  bytes.insert(bytes.end(), of_array.begin(), of_array.end());
-  return at;
-}
-
-/// With so many pairs of slices to a program.
+/// Memory for windows, which it copies there, and then for so many programs; null if there is no room.
 template <class A>
-std::unique_ptr<const DeviceWindows> make(const View<A>& v, WindowPrograms<A>& programs, std::uint32_t pairs,
-                                          const LoadContext& context) {
+std::unique_ptr<DeviceWindows> place_windows(const WindowPrograms<A>& programs, std::uint64_t count,
+                                             std::uint32_t pairs, const LoadContext& context) {
+  const auto windows = std::as_bytes(std::span(programs.windows()));
+  auto result = std::make_unique<DeviceWindows>();
+  result->pairs = pairs;
+  result->furthest = programs.furthest();
+  result->windows = 0;
+  result->programs = round_up(windows.size(), 256);
+  const std::uint64_t bytes = result->programs + count * sizeof(WindowProgram);
+  if (bytes > context.room) return nullptr;
+  result->memory = context.allocate(bytes);
+  if (!windows.empty())
+    require_cuda(
+        cudaMemcpyAsync(result->memory.get(), windows.data(), windows.size(), cudaMemcpyHostToDevice, context.stream),
+        "copying windows");
+  return result;
+}
+WindowProgram* programs_in(const DeviceWindows& windows) {
+  return reinterpret_cast<WindowProgram*>(static_cast<std::byte*>(windows.memory.get()) + windows.programs);
+}
+
+/// With so many pairs of slices to a program, all of which the host reads: where too many differ for Alike.
+template <class A>
+std::unique_ptr<const DeviceWindows> make_on_host(const View<A>& v, WindowPrograms<A>& programs, std::uint32_t pairs,
+                                                  const LoadContext& context) {
   CountedVector<WindowProgram> in_order;
   constexpr std::uint64_t at_once = 1U << 16U;
   const std::size_t of_program = std::size_t{2} * pairs;
@@ -263,17 +268,25 @@ std::unique_ptr<const DeviceWindows> make(const View<A>& v, WindowPrograms<A>& p
       in_order.push_back(programs.programs()[*program]);
     }
   }
-  CountedVector<std::byte> bytes;
-  auto result = std::make_unique<DeviceWindows>();
-  result->pairs = pairs;
-  result->furthest = programs.furthest();
-  result->windows = append(bytes, programs.windows());
-  result->programs = append(bytes, in_order);
-  if (bytes.size() > context.room) return nullptr;
-  result->memory = context.allocate(bytes.size());
-  require_cuda(
-      cudaMemcpyAsync(result->memory.get(), bytes.data(), bytes.size(), cudaMemcpyHostToDevice, context.stream),
-      "copying windows");
+  auto result = place_windows(programs, in_order.size(), pairs, context);
+  if (result == nullptr) return nullptr;
+  require_cuda(cudaMemcpyAsync(programs_in(*result), in_order.data(), in_order.size() * sizeof(WindowProgram),
+                               cudaMemcpyHostToDevice, context.stream),
+               "copying windows");
+  require_cuda(cudaStreamSynchronize(context.stream), "copying windows");
+  return result;
+}
+
+/// With so many pairs of slices to a program.
+template <class A>
+std::unique_ptr<const DeviceWindows> make(const View<A>& v, WindowPrograms<A>& programs, std::uint32_t pairs,
+                                          std::uint64_t columns, const LoadContext& context) {
+  Alike alike(v.slices, v.slice_count, 2 * pairs, context);
+  if (alike.failed()) return make_on_host(v, programs, pairs, context);
+  if (!alike.collect(programs, 2 * pairs)) return nullptr;
+  auto result = place_windows(programs, alike.programs(), pairs, context);
+  if (result == nullptr) return nullptr;
+  alike.write(pairs * pair_rows, columns, programs_in(*result));
   require_cuda(cudaStreamSynchronize(context.stream), "copying windows");
   return result;
 }
@@ -306,7 +319,7 @@ std::unique_ptr<const DeviceWindows> make_windows(const PartView& part, const Lo
       const WindowLimits limits =
           launch_rules::csell::window_limits(v.slice_count, context.device.multiprocessors, pairs);
       WindowPrograms<A> programs(patterns, values, part.cols(), limits, pairs);
-      if (auto windows = make(v, programs, pairs, context)) return windows;
+      if (auto windows = make(v, programs, pairs, part.cols(), context)) return windows;
     }
     return nullptr;
   });

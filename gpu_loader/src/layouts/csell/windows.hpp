@@ -24,6 +24,7 @@ using launch_rules::csell::window_at;
 using launch_rules::csell::window_batch;
 using launch_rules::csell::window_before;
 using launch_rules::csell::WindowLimits;
+using launch_rules::csell::WindowReach;
 /// Beside kinds: all rows have all of these steps.
 inline constexpr std::uint32_t window_full = 8;
 
@@ -77,6 +78,8 @@ class WindowPrograms {
   [[nodiscard]] const CountedVector<Window<T>>& windows() const { return windows_; }
   /// The furthest column that a window reaches, from a program's first row.
   [[nodiscard]] std::int32_t furthest() const { return numbers_.furthest(); }
+  /// Of the latest program().
+  [[nodiscard]] WindowReach reach() const { return numbers_.reach(); }
 
  private:
   using Numbers = launch_rules::csell::ProgramNumbers<bits_of<T>>;

@@ -113,6 +113,17 @@ void each_in_window(const std::vector<PairStep<Value>>& steps, Place&& place) {
   }
 }
 
+/// The columns that the windows of a program reach, from its first row.
+struct WindowReach {
+  std::int32_t least = 0, most = 0;
+
+  /// Of a program of so many rows, the first of which is `row`: whether none is past x. The last odd row reads the
+  /// element after its own.
+  [[nodiscard]] constexpr bool is_inside(std::int64_t row, std::uint32_t rows, std::uint64_t columns) const {
+    return row + least >= 0 && row + most + rows < static_cast<std::int64_t>(columns);
+  }
+};
+
 /// A program is the windows of one or two pairs of slices, and serves all that are alike. They are numbered as they
 /// come, and there is one more for those alike from whose rows windows reach past x.
 template <class Value>
@@ -152,9 +163,7 @@ class ProgramNumbers {
     }
     Known& known = latest_->second;
     const std::uint32_t rows = pairs_ * pair_rows;
-    const std::int64_t row = static_cast<std::int64_t>(place) * rows;
-    // The last odd row reads the element after its own.
-    if (row + known.least >= 0 && row + known.most + rows < static_cast<std::int64_t>(columns_)) return known.inside;
+    if (known.reach.is_inside(static_cast<std::int64_t>(place) * rows, rows, columns_)) return known.inside;
     if (known.at_edge == none) {
       if (programs_ >= none) return std::nullopt;
       known.at_edge = static_cast<std::uint16_t>(programs_++);
@@ -167,29 +176,31 @@ class ProgramNumbers {
   /// The furthest column that a window reaches, from a program's first row.
   [[nodiscard]] std::int32_t furthest() const { return furthest_; }
   [[nodiscard]] std::uint32_t pairs() const { return pairs_; }
+  /// Of the latest program that of() has found.
+  [[nodiscard]] WindowReach reach() const { return latest_->second.reach; }
 
  private:
   /// What slices alike have in common: their patterns and counts.
   using Key = std::array<std::array<std::uint32_t, 2>, std::size_t{2} * most_pairs>;
   static constexpr std::uint16_t none = 0xFFFF;
   struct Known {
-    std::uint16_t inside, at_edge;     ///< the programs' numbers; `none`: not made yet
-    std::int32_t least = 0, most = 0;  ///< the columns that windows reach, from the first row
+    std::uint16_t inside, at_edge;  ///< the programs' numbers; `none`: not made yet
+    WindowReach reach = {};
   };
   std::optional<Known> count() {
     Known known{static_cast<std::uint16_t>(programs_), none};
     std::uint64_t windows = 0;
     each_in_window(steps_, [&](const auto&, std::int32_t base, std::uint32_t, bool is_new) {
       windows += is_new ? 1 : 0;
-      known.least = std::min(known.least, base - 1);
-      known.most = std::max(known.most, base);
+      known.reach.least = std::min(known.reach.least, base - 1);
+      known.reach.most = std::max(known.reach.most, base);
     });
     windows = (windows + window_batch - 1) / window_batch * window_batch;
     windows_ += windows;
     if (windows_ > limits_.of_part || windows > limits_.of_program || programs_ >= none) return std::nullopt;
     ++programs_;
     longest_ = std::max(longest_, windows);
-    furthest_ = std::max(furthest_, known.most);
+    furthest_ = std::max(furthest_, known.reach.most);
     return known;
   }
 
