@@ -170,7 +170,7 @@ struct FillPatterns {
           of_step += std::uint64_t{n} * block_values;
         }
       });
-      for (std::uint32_t k = 0; k < group_steps; ++k) next += std::uint64_t{bits_set(group.mask[k])} * block_values;
+      for (const std::uint32_t mask : group.mask) next += std::uint64_t{bits_set(mask)} * block_values;
     }
   }
 
@@ -201,7 +201,7 @@ struct FillOffsets {
     const Tile tile = to.tables.tiles == nullptr ? Tile{} : to.tables.tiles[s / to.tables.tile_slices];
     const std::uint32_t id_bytes = to.tables.id_bytes(s);
     const StreamLayout in = stream_layout(groups, id_bytes * block_values);
-    Group* const headers = reinterpret_cast<Group*>(out + in.groups * unit);
+    auto* const headers = reinterpret_cast<Group*>(out + in.groups * unit);
     // Where the values of the next step of each kind are: those of narrow steps come first.
     std::uint64_t next[3] = {0, 0, 0};  // NOLINT(*-avoid-c-arrays): in a kernel
     typename SliceLanes<Warp>::Numbers number;

@@ -73,9 +73,9 @@ struct SliceLanes {
   Numbers length, taken;                                 ///< blocks
   /// Of the matrix from entry `from` on: all of it, or what is near the warp.
   const std::uint32_t* columns;
-  std::uint64_t from;
+  std::uint64_t from = 0;
 
-  SPMVPACK_HOST_DEVICE SliceLanes(Warp& w, const Rows& rows, std::uint64_t slice) : columns(rows.a.col_idx), from(0) {
+  SPMVPACK_HOST_DEVICE SliceLanes(Warp& w, const Rows& rows, std::uint64_t slice) : columns(rows.a.col_idx) {
     w.each([&](unsigned lane) {
       const std::uint64_t row = slice * lanes + lane;
       const bool has_row = row < rows.rows();
