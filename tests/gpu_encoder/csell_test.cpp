@@ -2,6 +2,7 @@
 
 #include "layouts/csell.hpp"
 
+#include <array>
 #include <memory>
 #include <string>
 #include <utility>
@@ -12,6 +13,8 @@
 #include "matrices.hpp"
 #include "on_host.hpp"
 #include "spmvpack/encoder/time_model.hpp"
+#include "spmvpack/generators/kinds.hpp"
+#include "spmvpack/generators/matrix_build.hpp"
 
 namespace spmvpack::gpu_encoder {
 
@@ -90,6 +93,27 @@ TEMPLATE_TEST_CASE("csell: passes take every path of the layout", "", double, fl
     check_same(c.matrix, chosen);
     chosen.aim = {.optimize = encoder::Objective::bytes};
     check_same(c.matrix, chosen);
+  }
+}
+
+TEST_CASE("csell: passes make the bytes of the host's encoder of generated matrices") {
+  struct Generated {
+    const char *matrix, *values;
+  };
+  constexpr std::array<Generated, 9> all{{{"hpcg --grid 15x16x17", "raw"},
+                                          {"hpcg --grid 15x16x17", "auto"},
+                                          {"convection-diffusion --grid 20x17x13", "auto"},
+                                          {"convection-diffusion --grid 20x17x13 --coefficients random", "raw"},
+                                          {"elasticity --grid 6x7x5", "auto"},
+                                          {"elasticity --grid 6x7x5 --materials random --mesh jittered", "raw"},
+                                          {"circuit --rows 3000", "raw"},
+                                          {"rmat --scale 10 --edge-factor 16", "raw"},
+                                          {"lp --rows 100 --cols 40000 --per-row 200", "auto"}}};
+  for (const Generated& generated : all) {
+    INFO(generated.matrix << ", " << generated.values);
+    auto [kind, options] = generators::parse_kind(generated.matrix);
+    const CsrMatrix a = generators::build_generated(*kind.make(options), {}).matrix;
+    check_same(a, csell({{"csell.values", generated.values}}));
   }
 }
 
