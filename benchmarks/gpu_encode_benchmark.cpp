@@ -178,10 +178,11 @@ nlohmann::json measure(const SourceMatrix& source, const nlohmann::json& peer, c
 /// What bench says of the best peer of each matrix.
 std::vector<nlohmann::json> peers_in(const std::string& path) {
   std::vector<nlohmann::json> all;
-  for (const nlohmann::json& m : nlohmann::json::parse(std::ifstream(path)).at("matrices")) {
+  const nlohmann::json benched = nlohmann::json::parse(std::ifstream(path));
+  for (const nlohmann::json& m : benched.at("matrices")) {
     nlohmann::json best;
     for (const nlohmann::json& r : m.at("results"))
-      if (r.at("by") != "spmvpack" && r.at("cold").is_object() &&
+      if (r.at("by") != "spmvpack" && r.contains("cold") && r.at("cold").is_object() &&
           (best.is_null() || r.at("cold").at("median") < best.at("cold").at("median")))
         best = r;
     if (best.is_null()) continue;

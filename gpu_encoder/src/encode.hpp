@@ -38,12 +38,12 @@ template <class Execution>
 EncodedMatrix encode_sections(const Execution& run, const DeviceCsr& matrix, const DeviceEncodeRequest& request) {
   Csr a = csr_of(matrix);
   OwnCsr sorted;
-  if (std::uint64_t fault = check_matrix(run, a); fault != FirstFaults::no_place) {
+  if (std::uint64_t fault = check_matrix(run, a); fault != Faults::no_place) {
     if (!request.sort) refuse_order(run, a, fault, "sort the columns of each row and add up duplicates, or set sort");
     sorted = with_sorted_rows(run, a);
     a = sorted.a;
     fault = check_matrix(run, a);
-    if (fault != FirstFaults::no_place) refuse_order(run, a, fault, "add up duplicates");
+    if (fault != Faults::no_place) refuse_order(run, a, fault, "add up duplicates");
   }
   EncodedMatrix encoded;
   encoded.facts.rows = a.rows;

@@ -37,6 +37,46 @@ struct DistinctValues {
   std::vector<std::uint64_t> table;  ///< most frequent first, ties: smaller bits first; none if there are more
 };
 
+/// The entries with the value of each slot. numbers: of the slots, below `count`, in any order.
+template <class Bits, class Execution>
+std::vector<std::uint64_t> count_values(const Execution& run, const Csr& a, ValueSlots slots,
+                                        const std::uint32_t* numbers, std::uint32_t count) {
+  // Groups count shares of the entries, each for itself.
+  constexpr std::uint64_t least_share = 1024, most_groups = 16384, groups_of_sum = 256;
+  const std::uint64_t groups = std::clamp<std::uint64_t>(div_up(a.nnz, least_share), 1, most_groups),
+                      share = div_up(a.nnz, groups);
+  const Buffer<std::uint32_t> counts = run.template allocate<std::uint32_t>(groups * count);
+  const Buffer<std::uint64_t> sums = run.template allocate<std::uint64_t>(count);
+  std::uint32_t* const of_groups = counts.data();
+  std::uint64_t* const sum = sums.data();
+  run.zero(of_groups, counts.bytes());
+  run.zero(sum, sums.bytes());
+  const Bits* const values = a.values<Bits>();
+  run.each_group(groups, [=] SPMVPACK_HOST_DEVICE(std::uint64_t g, Group group) {
+    std::uint32_t* const own = of_groups + g * count;
+    const std::uint64_t end = (g + 1) * share < a.nnz ? (g + 1) * share : a.nnz;
+    std::uint32_t number = 0, in_turn = 0;
+    for (std::uint64_t k = g * share + group.lane; k < end; k += Group::lanes()) {
+      const std::uint32_t here = numbers[slots.find(values[k])];
+      if (here != number && in_turn != 0) {
+        atomic_add(own + number, in_turn);
+        in_turn = 0;
+      }
+      number = here;
+      ++in_turn;
+    }
+    if (in_turn != 0) atomic_add(own + number, in_turn);
+  });
+  run.each(div_up(groups, groups_of_sum) * count, [=] SPMVPACK_HOST_DEVICE(std::uint64_t i) {
+    const std::uint64_t first = i / count * groups_of_sum,
+                        last = first + groups_of_sum < groups ? first + groups_of_sum : groups;
+    std::uint64_t n = 0;
+    for (std::uint64_t g = first; g < last; ++g) n += of_groups[g * count + i % count];
+    atomic_add(sum + i % count, n);
+  });
+  return run.read(sum, count);
+}
+
 template <class Bits, class Execution>
 DistinctValues distinct_values_of(const Execution& run, const Csr& a) {
   constexpr std::uint32_t most = layouts::bitflag::max_table;
@@ -44,11 +84,13 @@ DistinctValues distinct_values_of(const Execution& run, const Csr& a) {
   found.keys = run.template allocate<std::uint64_t>(ValueSlots::hashed);
   run.zero(found.keys.data(), found.keys.bytes());
   const ValueSlots slots{found.keys.data()};
-  // Values are put there until there are too many.
-  const Buffer<std::uint32_t> counter = run.template allocate<std::uint32_t>(2);  // hashed ones; whether 0 is there
+  const Buffer<std::uint32_t> numbers = run.template allocate<std::uint32_t>(ValueSlots::count),
+                              counter = run.template allocate<std::uint32_t>(2);  // values but 0; whether 0 is one
   run.zero(counter.data(), counter.bytes());
-  std::uint32_t* const counted = counter.data();
+  run.zero(numbers.data(), numbers.bytes());
+  std::uint32_t *const counted = counter.data(), *const number = numbers.data();
   const Bits* const values = a.values<Bits>();
+  // Values are put there until there are too many.
   run.each(a.nnz, [=] SPMVPACK_HOST_DEVICE(std::uint64_t k) {
     if (*counted > most) return;
     const std::uint64_t key = values[k];
@@ -61,51 +103,27 @@ DistinctValues distinct_values_of(const Execution& run, const Csr& a) {
       if (slots.keys[slot] == key) return;
       if (slots.keys[slot] != 0) continue;
       const std::uint64_t before = atomic_exchange_if(slots.keys + slot, std::uint64_t{0}, key);
-      if (before == 0) atomic_add(counted, 1U);
+      if (before == 0) number[slot] = atomic_add(counted, 1U);
       if (before == 0 || before == key) return;
     }
     atomic_add(counted, most + 1);  // full
   });
   const auto seen = run.read(counted, 2);
-  found.count = std::min<std::uint64_t>(std::uint64_t{seen[0]} + seen[1], most + 1);
-  if (seen[0] > most) found.count = most + 1;
+  found.count = seen[0] > most ? most + 1 : seen[0] + seen[1];
   if (found.count > most || found.count == 0) return found;
+  if (seen[1] != 0) run.write(number + ValueSlots::zero, seen.data(), 1);  // the last number
 
-  // Groups count shares of the entries, each for itself.
-  const std::uint64_t groups = std::clamp<std::uint64_t>(div_up(a.nnz, 4096), 1, 1024), share = div_up(a.nnz, groups);
-  const Buffer<std::uint32_t> shares = run.template allocate<std::uint32_t>(groups * ValueSlots::count);
-  std::uint32_t* const of_group = shares.data();
-  run.zero(of_group, shares.bytes());
-  run.each_group(groups, [=] SPMVPACK_HOST_DEVICE(std::uint64_t g, Group group) {
-    const std::uint64_t end = (g + 1) * share < a.nnz ? (g + 1) * share : a.nnz;
-    std::uint32_t slot = 0, in_turn = 0;
-    for (std::uint64_t k = g * share + group.lane; k < end; k += Group::lanes()) {
-      const std::uint32_t here = slots.find(values[k]);
-      if (here != slot && in_turn != 0) {
-        atomic_add(of_group + g * ValueSlots::count + slot, in_turn);
-        in_turn = 0;
-      }
-      slot = here;
-      ++in_turn;
-    }
-    if (in_turn != 0) atomic_add(of_group + g * ValueSlots::count + slot, in_turn);
-  });
-  const Buffer<std::uint64_t> sums = run.template allocate<std::uint64_t>(ValueSlots::count);
-  std::uint64_t* const sum = sums.data();
-  run.each_group(ValueSlots::count, [=] SPMVPACK_HOST_DEVICE(std::uint64_t slot, Group group) {
-    std::uint64_t n = 0;
-    for (std::uint64_t g = group.lane; g < groups; g += Group::lanes()) n += of_group[g * ValueSlots::count + slot];
-    n = group.sum(n);
-    if (group.lane == 0) sum[slot] = n;
-  });
+  const std::vector<std::uint64_t> counts =
+      count_values<Bits>(run, a, slots, number, static_cast<std::uint32_t>(found.count));
+  const std::vector<std::uint32_t> number_of = run.read(number, ValueSlots::count);
   std::vector<std::uint64_t> keys = run.read(found.keys.data(), ValueSlots::hashed);
   keys.push_back(0);
-  const std::vector<std::uint64_t> counts = run.read(sum, ValueSlots::count);
-  std::vector<std::uint32_t> order;
+  std::vector<std::uint32_t> order;  // slots with values
   for (std::uint32_t slot = 0; slot < ValueSlots::count; ++slot)
-    if (counts[slot] != 0) order.push_back(slot);
+    if (slot == ValueSlots::zero ? seen[1] != 0 : keys[slot] != 0) order.push_back(slot);
   std::sort(order.begin(), order.end(), [&](std::uint32_t i, std::uint32_t j) {
-    return counts[i] != counts[j] ? counts[i] > counts[j] : keys[i] < keys[j];
+    const std::uint64_t of_i = counts[number_of[i]], of_j = counts[number_of[j]];
+    return of_i != of_j ? of_i > of_j : keys[i] < keys[j];
   });
   std::vector<std::uint8_t> ids(ValueSlots::count);
   for (std::uint32_t i = 0; i < order.size(); ++i) {
