@@ -8,6 +8,7 @@
 #include "matrices.hpp"
 #include "on_host.hpp"
 #include "requests.hpp"
+#include "spmvpack/encoder/time_model.hpp"
 
 namespace spmvpack::test {
 namespace {
@@ -71,6 +72,22 @@ TEMPLATE_TEST_CASE("passes make the bytes of the host's encoder", "", double, fl
         INFO(name_of(request) << ", " << m.name);
         CHECK(compared(m.matrix, request).empty());
       }
+}
+
+TEST_CASE("bitflag takes the segments that suit a device, as the host does") {
+  std::mt19937_64 rng(4);
+  auto profile = std::make_shared<encoder::Profile>(encoder::default_profile(encoder::Target::gpu));
+  profile->device.small_entries = 1000;
+  profile->device.segment_columns = 500;
+  profile->device.multiprocessors = 4;
+  const CsrMatrix a = from_rows<double>(60, 3000, rng, 1, [&](std::uint64_t r) {
+    std::vector<std::uint32_t> row(r % 7 == 0 ? 0 : 200);
+    for (std::uint32_t& c : row) c = static_cast<std::uint32_t>(rng() % 3000);
+    return row;
+  });
+  const DeviceEncodeRequest request{.strategy = "bitflag", .aim = {.profile = profile}};
+  CHECK(compared(a, request).empty());
+  CHECK(layouts::bitflag::segments_of(open(encoded_by_host(a, request)).parts()[0]) > 1);
 }
 
 TEST_CASE("symmetric and skew matrices need no transpose") {
