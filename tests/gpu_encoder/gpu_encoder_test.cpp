@@ -65,13 +65,19 @@ CsrMatrix shuffled(const CsrMatrix& a, std::uint64_t seed) {
 
 TEMPLATE_TEST_CASE("passes make the bytes of the host's encoder", "", double, float) {
   for (const NamedMatrix& m : random_matrices<TestType>(29, 4))
-    for (DeviceEncodeRequest request : encode_requests())
-      for (const bool transpose : {false, true}) {
-        if (transpose && !request.settings.empty()) continue;  // the same passes of another matrix
-        request.transpose = transpose;
-        INFO(name_of(request) << ", " << m.name);
-        CHECK(compared(m.matrix, request).empty());
-      }
+    for (const DeviceEncodeRequest& request : encode_requests()) {
+      if (request.strategy == "csell") continue;                         // has cases of its own
+      if (sizeof(TestType) == 4 && !request.settings.empty()) continue;  // the same passes over other values
+      INFO(name_of(request) << ", " << m.name);
+      CHECK(compared(m.matrix, request).empty());
+    }
+}
+
+TEST_CASE("the transpose has the bytes of the host's encoder") {
+  for (const NamedMatrix& m : random_matrices<double>(30, 4)) {
+    INFO(m.name);
+    CHECK(compared(m.matrix, {.strategy = "csr", .transpose = true}).empty());
+  }
 }
 
 TEST_CASE("bitflag takes the segments that suit a device, as the host does") {
@@ -157,7 +163,12 @@ TEST_CASE("what only the host plans is refused before anything is allocated") {
 }
 
 TEST_CASE("an allocation that fails, and a limit, leave nothing") {
-  const CsrMatrix a = clone(random_matrices<double>(7, 3)[11].matrix);
+  std::mt19937_64 rng(7);
+  const CsrMatrix a = from_rows<double>(300, 400, rng, 3, [&](std::uint64_t) {
+    std::vector<std::uint32_t> row(rng() % 9);
+    for (std::uint32_t& c : row) c = static_cast<std::uint32_t>(rng() % 400);
+    return row;
+  });
   for (DeviceEncodeRequest request : encode_requests()) {
     if (encoded_by_host(a, request).empty()) continue;
     request.transpose = true;
