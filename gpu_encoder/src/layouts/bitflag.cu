@@ -1,6 +1,5 @@
-#include "layouts/bitflag.hpp"
-
 #include "execution/on_device.cuh"
+#include "layouts/bitflag.hpp"
 
 namespace spmvpack::gpu_encoder {
 

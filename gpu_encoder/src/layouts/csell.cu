@@ -1,6 +1,5 @@
-#include "layouts/csell.hpp"
-
 #include "execution/on_device.cuh"
+#include "layouts/csell.hpp"
 
 namespace spmvpack::gpu_encoder {
 
