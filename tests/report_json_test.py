@@ -30,6 +30,16 @@ def check_equal(found, expected, what):
         raise AssertionError(f"{what}: {found}, expected {expected}")
 
 
+def check_scaled(result, rows, columns):
+    scaled = result["scaled"]
+    [best] = [layout for layout in result["layouts"] if layout["name"] == result["recommended"]["layout"]]
+    prices, factors = result["time_model"]["picoseconds"], scaled["factors"]
+    check_equal(factors["vector_bytes"], 3 * 8 * (rows + columns), "bytes of scaled vectors")
+    passes = factors["vector_bytes"] * prices["bytes"] + 2 * prices["y.passes"] + (rows + columns) * prices["y.rows"]
+    check_close(factors["predicted_us"], best["predicted_us"] + passes / 1e6, "time by factors")
+    check_equal(scaled["factors_pay"], factors["predicted_us"] < scaled["values"]["predicted_us"], "what pays")
+
+
 def check_matrix(path, *options):
     """Compares a report with what SciPy says of the same file, and with the files of every layout."""
     a = scipy.sparse.csr_matrix(scipy.io.mmread(path))
@@ -172,6 +182,7 @@ with tempfile.TemporaryDirectory() as DIRECTORY:
         check_matrix(path)
         if n == 2:
             check_matrix(path, "--value-type", "f64", "--columns", "8")
+            check_scaled(report(path, "--scaled", "--target", "host"), rows, columns)
         check_matrix(path, "--value-type", "f32", *(("--optimize", "bytes", "--target", "host") if n % 2 else ()))
 
     banner = b"%%MatrixMarket matrix coordinate "

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/file/writer.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/container/layouts/ell.hpp"
@@ -205,6 +207,41 @@ TransposeCost transpose_cost(const CsrView& a, Symmetry symmetry, const ReportOp
   return {chosen_cost(transposed(a, options.threads), options, options.updatable), Symmetry::general};
 }
 
+/// The same matrix with values that all differ, as scaling makes them by factors that have nothing in common.
+CsrMatrix with_scaled_values(const CsrView& a, int threads) {
+  CsrMatrix b = allocate_csr(a.rows(), a.cols(), a.nnz(), a.value_type());
+  const auto factor = [](std::uint64_t i) {
+    return 1 + std::ldexp(static_cast<double>((i + 1) * 0x9E3779B97F4A7C15U >> 11U), -53);
+  };
+  b.row_ptr[a.rows()] = a.nnz();
+  dispatch(a.value_type(), [&]<class T>(T) {
+    auto& values = std::get<Array<T>>(b.values);
+    parallel_pieces(a.rows(), 1024, threads, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t r = begin; r < end; ++r) {
+        b.row_ptr[r] = a.row_ptr(r);
+        for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) {
+          const std::uint32_t c = b.col_idx[k] = a.col_idx()[k];
+          values[k] = static_cast<T>(factor(r) * static_cast<double>(a.values<T>()[k]) * factor(~std::uint64_t{c}));
+        }
+      }
+    });
+  });
+  return b;
+}
+
+ScaledCost scaled_cost(const CsrView& a, const LayoutCost& best, const ReportOptions& options) {
+  const MemoryScope memory("the scaled values");
+  std::vector<encoder::Counter> work = best.work;
+  ScaledCost cost;
+  for (const encoder::Counter& c : encoder::work_of_factors(a.rows(), a.cols(), a.value_type(), options.aim)) {
+    if (c.name == "bytes") cost.vector_bytes = c.value;
+    work.push_back(c);
+  }
+  cost.factors_seconds = encoder::predicted_seconds(work, encoder::profile_of(options.aim));
+  cost.values = chosen_cost(with_scaled_values(a, options.threads), options, options.updatable);
+  return cost;
+}
+
 /// The report of `a`, whose facts `facts()` finds once `a` is checked.
 template <class Facts>
 Report report_of(const CsrView& a, const Provenance& provenance, const std::shared_ptr<const Share>& share,
@@ -230,6 +267,7 @@ Report report_of(const CsrView& a, const Provenance& provenance, const std::shar
   if (options.density) report.density = density_of(a, Density::picture, Density::picture, options.threads);
   if (options.transpose) report.transpose = transpose_cost(a, report.facts.bitwise_symmetry(), options);
   if (options.updatable) report.not_updatable = chosen_cost(a, options, false);
+  if (options.scaled) report.scaled = scaled_cost(a, report.layouts[report.recommended], options);
   report.data_reduction_pjds = pjds_data_reduction(report.layouts, a.nnz());
   report_progress(options.progress, "analyze", steps, steps);
   return report;

@@ -208,6 +208,12 @@ std::string to_json(const Report& report) {
             {"code_balance", balance_json(report.balance)}};
   if (report.transpose) json["transpose"] = transpose_json(*report.transpose);
   if (report.not_updatable) json["not_updatable"] = chosen_json(*report.not_updatable);
+  if (report.scaled)
+    json["scaled"] = {
+        {"factors_pay", report.scaled->factors_pay()},
+        {"factors",
+         {{"vector_bytes", report.scaled->vector_bytes}, {"predicted_us", 1e6 * report.scaled->factors_seconds}}},
+        {"values", chosen_json(report.scaled->values)}};
   // Text from the source that is not UTF-8 must not make the output invalid JSON.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }

@@ -109,6 +109,19 @@ std::string layouts_text(const Report& report, Detail detail) {
   return text;
 }
 
+/// What scaled rows and columns take; empty unless it was asked for.
+std::string scaled_text(const Report& report) {
+  if (!report.scaled) return "";
+  const ScaledCost& cost = *report.scaled;
+  return fmt::format(
+      "\nScaled rows and columns, D_r A D_c: {}\n"
+      "  by factors: {}, with {} bytes of vectors more\n"
+      "  in the values: {}, as {} of {} bytes\n",
+      cost.factors_pay() ? "factors pay" : "scaled values pay", time_text(cost.factors_seconds),
+      grouped(cost.vector_bytes), time_text(cost.values.predicted_seconds), cost.values.layout,
+      grouped(cost.values.device_bytes));
+}
+
 /// What A^T takes; empty unless it was asked for.
 std::string transpose_text(const Report& report) {
   if (!report.transpose) return "";
@@ -327,10 +340,10 @@ std::string to_text(const Report& report, Detail detail) {
   std::string updatable = updatable_text(report);
   if (!updatable.empty()) updatable.insert(0, 1, '\n');
   std::string text =
-      fmt::format("{}{} x {}, {}, {} ({}, {})\n\n{}\n{}{}{}{}\n{}", name, grouped(f.rows), grouped(f.cols),
+      fmt::format("{}{} x {}, {}, {} ({}, {})\n\n{}\n{}{}{}{}{}\n{}", name, grouped(f.rows), grouped(f.cols),
                   counted(f.nnz, "nonzero"), to_string(f.value_type), to_string(f.field), to_string(f.symmetry),
-                  recommendation_text(report), layouts_text(report, detail), updatable, transpose_text(report),
-                  balance_text(report.balance, report.aim.columns), structure_text(report));
+                  recommendation_text(report), layouts_text(report, detail), updatable, scaled_text(report),
+                  transpose_text(report), balance_text(report.balance, report.aim.columns), structure_text(report));
   if (detail == Detail::summary) return text;
   return text + fmt::format("\n{}{}{}{}\n{}\n{}", row_lengths_text(report.structure),
                             relative_lengths_text(report.structure), bounds_text(report.balance), parts_text(report),

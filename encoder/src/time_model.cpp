@@ -295,6 +295,15 @@ std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSe
   return work;
 }
 
+std::vector<Counter> work_of_factors(std::uint64_t rows, std::uint64_t cols, ValueType vectors, const Aim& aim) {
+  // Each pass reads factors, writes columns, and these, or those that were there, are read once more.
+  const std::uint64_t elements = (2 * aim.columns + 1) * (rows + cols),
+                      passes = aim.target == Target::host ? aim.columns : 1;
+  return {{CommonWork::bytes, elements * size_of(vectors)},
+          {CommonWork::y_passes, 2 * passes},
+          {CommonWork::y_rows, passes * (rows + cols)}};
+}
+
 double predicted_seconds(std::span<const Counter> work, const Profile& profile) {
   double picoseconds = 0;
   for (const Counter& c : work) picoseconds += profile.price(c.name) * static_cast<double>(c.value);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <random>
 #include <sstream>
@@ -635,5 +636,43 @@ TEST_CASE("A report can be interrupted") {
     FAIL("not interrupted");
   } catch (const Error& e) {
     CHECK(e.code() == errc::interrupted);
+  }
+}
+
+TEST_CASE("a report says whether factors of rows and columns beat scaled values") {
+  for (const std::uint32_t per_row : {1U, 100U}) {  // of one value
+    INFO(per_row << " entries per row");
+    constexpr std::uint32_t n = 2000;
+    SourceMatrix source{allocate_csr(n, n, n * per_row, ValueType::f64), Field::real, Symmetry::general, {}};
+    CsrMatrix& a = source.matrix;
+    for (std::uint32_t r = 0; r < n; ++r) {
+      a.row_ptr[r] = r * per_row;
+      for (std::uint32_t k = 0; k < per_row; ++k)
+        a.col_idx[r * per_row + k] = (r * 7 % (n / per_row)) + k * (n / per_row);
+    }
+    a.row_ptr[n] = n * per_row;
+    auto& values = std::get<Array<double>>(a.values);
+    std::fill(values.begin(), values.end(), 3.0);
+    ReportOptions options;
+    options.aim.target = encoder::Target::host;
+    REQUIRE_FALSE(make_report(source, options).scaled);
+    options.scaled = true;
+    const Report report = make_report(source, options);
+    const LayoutCost& best = report.layouts[report.recommended];
+    REQUIRE(report.scaled);
+    CHECK(report.scaled->factors_seconds > best.predicted_seconds);
+    CHECK(report.scaled->vector_bytes == 3 * 2 * n * 8);
+    CHECK(report.scaled->factors_pay() == (per_row == 100));
+    CHECK(to_text(report).find(per_row == 100
+                                   ? "\nScaled rows and columns, D_r A D_c: factors pay\n"
+                                   : "\nScaled rows and columns, D_r A D_c: scaled values pay\n") != std::string::npos);
+    CHECK(to_json(report).find("\"scaled\": {") != std::string::npos);
+    // As a report of the matrix with other values that are all different.
+    for (std::uint64_t k = 0; k < values.size(); ++k) values[k] = std::sqrt(static_cast<double>(k) + 2);
+    const Report of_values = make_report(source, {.aim = options.aim});
+    const LayoutCost& chosen = of_values.layouts[of_values.recommended];
+    CHECK(report.scaled->values.layout == chosen.name);
+    CHECK(report.scaled->values.device_bytes == chosen.device_bytes);
+    CHECK(report.scaled->values.predicted_seconds == Approx(chosen.predicted_seconds));
   }
 }

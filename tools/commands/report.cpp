@@ -49,8 +49,8 @@ void add_special_options(po::options_description& options) {
   add_partition_options(options);
   add_columns_option(options);
   add_updatable_option(options);
-  options.add_options()("force,f", po::bool_switch())("link", po::value<std::string>()->value_name("GB/s"))(
-      "latency", po::value<std::string>()->value_name("us"));
+  options.add_options()("force,f", po::bool_switch())("scaled", po::bool_switch())(
+      "link", po::value<std::string>()->value_name("GB/s"))("latency", po::value<std::string>()->value_name("us"));
 }
 
 std::string details() {
@@ -61,11 +61,12 @@ std::string details() {
          "--target host for one core. They rank layouts and are not measurements.\n"
          "--optimize, --target and --columns work as in 'encode'; with --columns K,\n"
          "predicted times are for K columns together. --updatable plans as in 'encode' and\n"
-         "shows what auto would take without. The times of a multiply without compression\n"
-         "and of copying x and y over PCIe assume the speeds of one H200, unless\n"
-         "--bandwidth and --pcie give others. Encoding pays once multiplies have saved as\n"
-         "much time, compared with csr in memory, as encoding takes. That is predicted,\n"
-         "too, for one core, without reading and writing.\n"
+         "shows what auto would take without. --scaled compares factors of rows and\n"
+         "columns (docs/USING.md) with a matrix of scaled values. The times of a multiply\n"
+         "without compression and of copying x and y over PCIe assume the speeds of one\n"
+         "H200, unless --bandwidth and --pcie give others. Encoding pays once multiplies\n"
+         "have saved as much time, compared with csr in memory, as encoding takes. That is\n"
+         "predicted, too, for one core, without reading and writing.\n"
          "-q silences progress and the closing hint, not the report.\n\n"
          "With several files, each gets a line with its recommended layout, or with\n"
          "--details its whole report, and --json is an array. They are read one after the\n"
@@ -179,7 +180,7 @@ void print_spy(const std::string& name, const CsrView& matrix, int threads, bool
 
 /// report --ranks: a plan for each matrix.
 void run_ranks(const Invocation& invocation, std::uint64_t ranks, const sources::SourceOptions& source) {
-  for (const char* const other : {"csv", "details", "transpose", "updatable"})
+  for (const char* const other : {"csv", "details", "transpose", "updatable", "scaled"})
     if (invocation.flag(other))
       throw Error(errc::usage, fmt::format("--{} with --ranks", other), {}, "give one of them");
   analyzer::RankSpeeds speeds;
@@ -226,6 +227,7 @@ void run(const Invocation& invocation) {
   options.progress = invocation.progress;
   options.transpose = invocation.flag("transpose");
   options.updatable = invocation.flag("updatable");
+  options.scaled = invocation.flag("scaled");
   options.density = invocation.options.count("html") != 0;
   options.by_name_only = invocation.flag("details");
   if (invocation.options.count("set") != 0)

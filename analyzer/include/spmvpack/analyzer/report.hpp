@@ -80,6 +80,15 @@ struct TransposeCost : ChosenCost {
   Symmetry symmetry = Symmetry::general;
 };
 
+/// What a multiply with D_r A D_c costs, by factors of rows and columns and by values of its own.
+struct ScaledCost {
+  double factors_seconds = 0;      ///< predicted, of the recommended layout and the passes over vectors
+  std::uint64_t vector_bytes = 0;  ///< that these passes move
+  ChosenCost values;               ///< of values that are all different: factors of rows and columns are unrelated
+
+  [[nodiscard]] bool factors_pay() const noexcept { return factors_seconds < values.predicted_seconds; }
+};
+
 struct Report {
   std::string name;  ///< ReportOptions::name
   MatrixFacts facts;
@@ -99,6 +108,7 @@ struct Report {
   std::optional<double> data_reduction_pjds;  ///< by pjds_data_reduction()
   std::optional<TransposeCost> transpose;     ///< if ReportOptions::transpose
   std::optional<ChosenCost> not_updatable;    ///< if ReportOptions::updatable: what there is for these values alone
+  std::optional<ScaledCost> scaled;           ///< if ReportOptions::scaled
   std::optional<Density> density;             ///< if ReportOptions::density; of Density::picture cells either way
 };
 
@@ -115,6 +125,7 @@ struct ReportOptions {
   encoder::Aim aim = {};
   bool transpose = false;  ///< also what A^T costs
   bool updatable = false;  ///< as encoder::EncodeRequest::updatable, and what that costs
+  bool scaled = false;     ///< also what scaled rows and columns cost
   bool density = false;    ///< also where the entries are, for to_html()
   /// Whether strategies that `auto` never takes (not encoder::is_weighed()) are planned without a setting of theirs,
   /// too: METIS takes longer than the rest of a report, and plans of a hypersparse matrix take memory for each empty

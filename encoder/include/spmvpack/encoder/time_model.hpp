@@ -82,6 +82,11 @@ SPMVPACK_EXPORT std::vector<Counter> work_of(const Plan& plan, std::uint64_t row
 /// Error(errc::usage) unless these are 1 to most_columns.
 SPMVPACK_EXPORT std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSectors& x, const Aim& aim);
 
+/// What factors of all rows and columns (Scaling) add to a multiply of the aim's columns: a pass that scales X, and one
+/// that scales the sums, each of which reads the factors, and writes vectors that are then read.
+SPMVPACK_EXPORT std::vector<Counter> work_of_factors(std::uint64_t rows, std::uint64_t cols, ValueType vectors,
+                                                     const Aim& aim);
+
 /// The least that a multiply of the aim's columns by any plan does.
 SPMVPACK_EXPORT std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSectors& x,
                                              const Aim& aim = {});
