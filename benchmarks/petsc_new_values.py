@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """New values in an old pattern, step by step: PETSc's AIJ beside spmvpack's plug-in.
 
-usage: petsc_new_values.py PLUGIN [MATRIX] [--grid N] [--multiplies N] [--steps N] [--rounds N] [--json FILE]
-                           [-- PETSC OPTIONS]
+usage: petsc_new_values.py PLUGIN [MATRIX] [--grid N] [--block N] [--multiplies N] [--steps N] [--rounds N]
+                           [--json FILE] [-- PETSC OPTIONS]
 
 Each step gives both matrices the same new random values, by MatSetValues() and an assembly, and multiplies with them
 --multiplies times (50). The time of a step is that of the multiplies: an encode, and an update, is part of the first of
-them. AIJ and the plug-in take turns; figures are medians over the rounds (7), each with matrices of its own, and a ratio
+them. It is the thread's time on its processor, as other programs may run meanwhile; leave -mat_spmvpack_threads at 1. AIJ and the plug-in take turns; figures are medians over the rounds (7), each with matrices of its own, and a ratio
 is the median of the ratios within one step of one round. MATRIX is a Matrix Market file, as in petsc_multiply.py; the
-default is a 5-point grid of 400 x 400.
+default is a 5-point grid of 400 x 400, with as many unknowns at each point as --block says (1).
 
 Needs petsc4py, NumPy and SciPy.
 """
@@ -25,10 +25,11 @@ import scipy.sparse
 from petsc_multiply import read, what_became_of
 
 
-def grid(n):
+def grid(n, block):
     line = scipy.sparse.diags([1, 1, 1], [-1, 0, 1], shape=(n, n))
     beside = scipy.sparse.diags([1, 1], [-1, 1], shape=(n, n))
-    a = (scipy.sparse.kron(scipy.sparse.eye(n), line) + scipy.sparse.kron(beside, scipy.sparse.eye(n))).tocsr()
+    a = scipy.sparse.kron(scipy.sparse.eye(n), line) + scipy.sparse.kron(beside, scipy.sparse.eye(n))
+    a = scipy.sparse.kron(a, np.ones((block, block))).tocsr()
     a.eliminate_zeros()
     a.sort_indices()
     return a
@@ -49,10 +50,10 @@ def one_round(csr, petsc, steps, multiplies, rng):
             a = matrices[k]
             a.setValuesCSR(*pattern, values)
             a.assemble()
-            start = time.perf_counter()
+            start = time.thread_time()
             for _ in range(multiplies):
                 a.mult(x, y)
-            of_step[k] = time.perf_counter() - start
+            of_step[k] = time.thread_time() - start
         seconds.append(of_step)
     said = what_became_of(matrices[1], petsc)
     for a in matrices:
@@ -67,14 +68,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("plugin")
     parser.add_argument("matrix", nargs="?", type=pathlib.Path)
-    for name, default in (("grid", 400), ("multiplies", 50), ("steps", 10), ("rounds", 7)):
+    for name, default in (("grid", 400), ("block", 1), ("multiplies", 50), ("steps", 10), ("rounds", 7)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--json", type=pathlib.Path)
     arguments = parser.parse_args(own)
     import petsc4py
     petsc4py.init(["petsc_new_values", "-dll_append", arguments.plugin, *options])
     from petsc4py import PETSc
-    csr = read(arguments.matrix) if arguments.matrix else grid(arguments.grid)
+    csr = read(arguments.matrix) if arguments.matrix else grid(arguments.grid, arguments.block)
     rng = np.random.default_rng(1)
     rounds = [one_round(csr, PETSc, arguments.steps, arguments.multiplies, rng) for _ in range(arguments.rounds)]
     print(f"{csr.shape[0]:,} x {csr.shape[1]:,}, {csr.nnz:,} nonzeros, {arguments.multiplies} multiplies a step, "
