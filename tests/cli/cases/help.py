@@ -3,7 +3,8 @@ import re
 
 from cli import layouts, spmvpack
 
-commands = ["encode", "report", "inspect", "verify", "decode", "multiply", "generate", "bench"]
+commands = ["encode", "report", "inspect", "verify", "decode", "multiply", "generate", "bench",
+            "calibrate"]
 for words in [["-h"]] + [[c, "-h"] for c in commands]:
     lines = spmvpack(*words).splitlines()
     assert len(lines) <= 24, f"{words}: {len(lines)} lines"
