@@ -159,23 +159,23 @@ Candidate by_spmv(const Context& context, const std::string& name, const Descrip
 }
 
 /// An algorithm of cusparseSpMM, and the order of both X and Y.
-struct SpmmWay {
+struct SpmmMethod {
   cusparseSpMMAlg_t algorithm;
   cusparseOrder_t order;
 };
 
 /// The multiply of a description with all columns, after its preprocessing.
-Candidate by_spmm(const Context& context, const std::string& name, const Description& a, SpmmWay way) {
+Candidate by_spmm(const Context& context, const std::string& name, const Description& a, SpmmMethod method) {
   if (!context.library->has_spmm()) throw Error(errc::unsupported, "this cuSPARSE has no cusparseSpMM");
   const SpmmFunctions& spmm = context.library->spmm;
   const DeviceVectors& vectors = context.vectors;
-  const bool by_rows = way.order == CUSPARSE_ORDER_ROW;
+  const bool by_rows = method.order == CUSPARSE_ORDER_ROW;
   const auto dense = [&](std::uint64_t rows, std::uint64_t stride, void* values) {
     cusparseDnMatDescr_t matrix = nullptr;
     context.library->require(
         spmm.create_columns(&matrix, static_cast<std::int64_t>(rows), static_cast<std::int64_t>(vectors.columns),
                             static_cast<std::int64_t>(by_rows ? vectors.columns : stride), values, context.compute(),
-                            way.order),
+                            method.order),
         "describing columns");
     return std::shared_ptr<cusparseDnMatDescr>(
         matrix, [library = context.library](cusparseDnMatDescr_t m) { library->spmm.destroy_columns(m); });
@@ -185,17 +185,17 @@ Candidate by_spmm(const Context& context, const std::string& name, const Descrip
   const Scalars scalars(vectors.type);
   std::size_t bytes = 0;
   context.library->require(spmm.buffer_size(context.handle.get(), plain, plain, scalars.one(), a.matrix.get(), x.get(),
-                                            scalars.zero(), y.get(), context.compute(), way.algorithm, &bytes),
+                                            scalars.zero(), y.get(), context.compute(), method.algorithm, &bytes),
                            "asking for a buffer's size");
   const std::shared_ptr<void> buffer = allocate_device(bytes);
   context.library->require(spmm.preprocess(context.handle.get(), plain, plain, scalars.one(), a.matrix.get(), x.get(),
-                                           scalars.zero(), y.get(), context.compute(), way.algorithm, buffer.get()),
+                                           scalars.zero(), y.get(), context.compute(), method.algorithm, buffer.get()),
                            "preprocessing");
   Candidate made{"cusparse", name, {}, std::nullopt, a.bytes, bytes, {}};
-  made.run = [context, a, x, y, scalars, buffer, way] {
+  made.run = [context, a, x, y, scalars, buffer, method] {
     context.library->require(
         context.library->spmm.multiply(context.handle.get(), plain, plain, scalars.one(), a.matrix.get(), x.get(),
-                                       scalars.zero(), y.get(), context.compute(), way.algorithm, buffer.get()),
+                                       scalars.zero(), y.get(), context.compute(), method.algorithm, buffer.get()),
         "multiplying");
   };
   if (!by_rows)
@@ -302,7 +302,7 @@ class LoadedCusparse final : public Cusparse {
                          try {
                            if constexpr (std::is_same_v<decltype(algorithm), SpmvOpFunctions::Algorithm>)
                              return by_spmv_op(context, name, described, algorithm);
-                           else if constexpr (std::is_same_v<decltype(algorithm), SpmmWay>)
+                           else if constexpr (std::is_same_v<decltype(algorithm), SpmmMethod>)
                              return by_spmm(context, name, described, algorithm);
                            else
                              return by_spmv(context, name, described, algorithm);
@@ -316,8 +316,8 @@ class LoadedCusparse final : public Cusparse {
     const auto coo = [=] { return coo_matrix(context, a, *entries, threads); };
     if (vectors.columns != 1) {
       const auto add_orders = [&](const std::string& name, cusparseSpMMAlg_t algorithm, auto&& matrix) {
-        add(name + "-row", SpmmWay{algorithm, CUSPARSE_ORDER_ROW}, matrix);
-        add(name + "-col", SpmmWay{algorithm, CUSPARSE_ORDER_COL}, matrix);
+        add(name + "-row", SpmmMethod{algorithm, CUSPARSE_ORDER_ROW}, matrix);
+        add(name + "-col", SpmmMethod{algorithm, CUSPARSE_ORDER_COL}, matrix);
       };
       add_orders("csr-alg1", CUSPARSE_SPMM_CSR_ALG1, csr);
       add_orders("csr-alg2", CUSPARSE_SPMM_CSR_ALG2, csr);
