@@ -57,7 +57,7 @@ PartPlan plan_ellpack_r(const PartMatrix& part, const PlanOptions& options) {
   PartPlan plan = plan_of(spmvpack::layouts::ellpack_r::layout, part, options);
   constexpr std::uint64_t warp = 32, length = 4, column = 4;
   const std::uint64_t rows = div_up(part.a.rows(), warp) * warp, width = part.a.longest_row(options.threads);
-  plan.counters.push_back({"published.bytes", rows * (width * (column + size_of(part.a.value_type())) + length)});
+  plan.counters.emplace_back("published.bytes", rows * (width * (column + size_of(part.a.value_type())) + length));
   plan.work.emplace_back(ellpack_r_plans::Work::lengths, 1);
   return plan;
 }
