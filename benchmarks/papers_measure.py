@@ -78,7 +78,8 @@ def collect(command, most, facts, only=()):
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """What one paper's tables need of some matrices. Of `only`, if it is given, the other kernels are left out."""
+    """What one paper's tables need of some matrices. Of `only`, if it is given, the other kernels are left out. A `label`
+    follows the names of kernels with these settings, after a blank."""
     stands: tuple
     value_type: str
     layouts: tuple
@@ -86,6 +87,7 @@ class Job:
     settings: tuple = ()
     host_vectors: bool = False
     only: tuple = ()
+    label: str = ""
 
     def words(self, command, stand_list, runs):
         words = [command, "bench", *(f"generate {stand.words}" for stand in stand_list), "--json", "-q", "--device",
@@ -105,7 +107,11 @@ def first(pairs):
 
 CUSP_LAYOUTS = tuple(dict.fromkeys(kernel.split("/")[0] for kernel in CUSP))
 JOBS = (
-    Job(first(published.NAGASAKA), "f32", ("amb",), CUSPARSE_CSR + CUSPARSE_BSR),
+    # C and sigma of the paper, which are amb's without a setting.
+    Job(first(published.NAGASAKA), "f32", ("amb", "sell", "nus_sell"), CUSPARSE_CSR + CUSPARSE_BSR,
+        ("sell.sigma=32768",)),
+    *(Job(first(published.NAGASAKA), "f32", ("amb",), settings=(f"amb.block={b}",), label=f"b={b}")
+      for b in published.NAGASAKA_BLOCKS),
     Job(first(published.GAO), "f32", CUSP_LAYOUTS, CUSPARSE_CSR),
     Job(first(published.GAO), "f64", CUSP_LAYOUTS, CUSPARSE_CSR),
     Job(published.BELL, "f64", CUSP_LAYOUTS),
@@ -148,7 +154,7 @@ def add_bench(times, job, bench):
         of = times["times"].setdefault(key, {"nonzeros": matrix["nonzeros"], "kernels": {}})
         for result in matrix["results"]:
             if not job.only or kernel_name(result) in job.only:
-                of["kernels"][kernel_name(result)] = kept(result)
+                of["kernels"][" ".join(filter(None, (kernel_name(result), job.label)))] = kept(result)
 
 
 def measure(command, most, seconds, runs, only=(), before=None):
@@ -159,13 +165,15 @@ def measure(command, most, seconds, runs, only=(), before=None):
     spent, facts = times.pop("seconds", 0), {key: times[key] for key in ("version", "copy", "link", "machine") if key in times}
 
     def key_of(job, stand):
-        return f"{stand.words} {job.value_type} {'+'.join(job.layouts)}"
+        return f"{stand.words} {job.value_type} {'+'.join(filter(None, (*job.layouts, job.label)))}"
 
     def leave_out(job, stand, why):
         times["not_measured"][key_of(job, stand)] = why
 
     def is_missing(job, stand):
         kernels = times["times"].get(f"{stand.words} {job.value_type}", {"kernels": {}})["kernels"]
+        if job.label:
+            return not any(kernel.endswith(f" {job.label}") for kernel in kernels)
         if job.only:
             return not all(kernel in kernels for kernel in job.only)
         return not set(job.layouts) <= {kernel.removeprefix("spmvpack ").split("/")[0] for kernel in kernels}

@@ -63,7 +63,11 @@ NAGASAKA = (
     (Stand("laplace2d --grid 1000x1000 --remove-one", ("ecology2",), 999999, 4995991), (41.93, 50.65, 32.78, 21.83)),
     (Stand("convection-diffusion --grid 8x297x301", ("apache2",), 715176, 4817870), (39.49, 48.85, 30.68, 22.31)),
     (Stand("triangles --grid 1025x513", ("parabolic_fem",), 525825, 3674625), (30.04, 30.25, 30.56, -1.72)),
+    (Stand("cubic --grid 128x128", ("Dubcova3",), 146689, 3636649), (28.31, 29.06, 22.44, 20.74)),
 )
+# Of which the paper takes the fastest: b, and threads of a block.
+NAGASAKA_BLOCKS = range(1, 9)
+NAGASAKA_KERNELS = ("amb/atomic", "amb/atomic32", "amb/atomic64", "amb/atomic128", "amb/atomic512")
 NAGASAKA_MATRICES = 40  # by the abstract; its tables have 32 rows, two of which are of six and of four matrices
 NAGASAKA_SPEEDUP = "1.77 mean, 2.81 at most"  # over the best of cuSPARSE's CSR, HYB and BSR, K20X, f32
 

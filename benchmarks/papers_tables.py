@@ -126,6 +126,12 @@ class Tables:
         if self.solver is None:
             return "Not measured."
         rows, notes, over = [], [], {"ccoo/atomic": [], "ccoo": [], "auto": []}
+        columns = {"faster CSR": CUSPARSE_CSR, "COO": CUSPARSE_COO, "SpMVOp": ("csr-op-alg1", "csr-op-alg2"),
+                   "sliced ELL": ("sell-32",)}
+        known = {r["name"] for matrix in self.solver["matrices"] for r in matrix.get("results", [])}
+        if not known & set(CUSPARSE_COO):
+            del columns["COO"]
+            notes.append("cuSPARSE's COO has not been measured here.")
         over_all = {name: [] for name in over}
         converged = []
         for matrix in self.solver["matrices"]:
@@ -135,8 +141,8 @@ class Tables:
             ran = {r["name"]: r for r in matrix["results"] if r["skipped"] is None}
             of = lambda *names: min((ran[n]["iteration"]["median"] for n in names if n in ran), default=None)
             peers = [name for name, r in ran.items() if r["by"] == "cusparse"]
-            csr, op, sell, best = of(*CUSPARSE_CSR), of("csr-op-alg1", "csr-op-alg2"), of("sell-32"), of(*peers)
-            cells = [f"{value:.0f}" if value else DASH for value in (csr, op, sell)]
+            csr, best = of(*CUSPARSE_CSR), of(*peers)
+            cells = [f"{value:.0f}" if value else DASH for value in (of(*names) for names in columns.values())]
             for name in over:
                 if ours := of(name):
                     over[name].append(csr / ours)
@@ -152,11 +158,10 @@ class Tables:
             rows.append([matrix["name"], matrix["family"], f"{matrix['nonzeros'] / 1e6:.1f} M", *cells])
         middle = [f"{median_of(over[name]):.2f}, {median_of(over_all[name]):.2f}" if over[name] else DASH
                   for name in over]
-        none = [""] * 5
+        none = [""] * (2 + len(columns))
         rows.append(["median", *none, *middle, f"{median_of(converged):.2f}" if converged else DASH])
         rows.append(["the paper's median over 60", *none, published.ALIAGA_BICGSTAB + " over CSR", "", "", ""])
-        head = ["us an iteration", "family", "nonzeros", "faster CSR", "SpMVOp", "sliced ELL",
-                "`ccoo/atomic` (over CSR, over the fastest)", "`ccoo`", "`auto`",
+        head = ["us an iteration", "family", "nonzeros", *columns, "`ccoo/atomic` (over CSR, over the fastest)", "`ccoo`", "`auto`",
                 f"iterations to {self.solver['tolerance']:g}, `auto` / fastest peer: speed-up"]
         families = len({m["family"] for m in self.solver["matrices"] if "skipped" not in m})
         notes.append(f"{self.solver['machine']}, cuSPARSE {self.solver['cusparse']}: {len(rows) - 2} matrices of "
@@ -249,17 +254,23 @@ class Tables:
                       "reduction over both, %", "over CSR: the paper, %", "here, %"], rows)
 
     def nagasaka_times(self):
-        timed, rows, columns = Timed(self.times), [], [[], []]
+        """Figure 3, with each matrix's best b as in the paper; figure 4's means are its last rows."""
+        columns = {"`amb/atomic`, the paper's": ("amb/atomic",),
+                   "of its fastest b and threads": tuple(f"{kernel} b={b}" for b in published.NAGASAKA_BLOCKS
+                                                         for kernel in published.NAGASAKA_KERNELS),
+                   "`amb/ordered`, ours": ("amb/ordered",), "SELL-C-sigma": ("sell/default",),
+                   "NUS-SELL": ("nus_sell/default",)}
+        timed, rows, ratios = Timed(self.times), [], [[] for _ in columns]
         for stand, _ in published.NAGASAKA:
             best = timed.of(stand, "f32", *CUSPARSE_CSR, *CUSPARSE_BSR, by="cusparse")
-            kernels = [timed.of(stand, "f32", kernel) for kernel in ("amb/atomic", "amb/ordered")]
-            for column, kernel in zip(columns, kernels):
-                column += [best["median"] / kernel["median"]] if best and kernel else []
-            rows.append([stand.names[0], *(timed.ratio(best, kernel) for kernel in kernels)])
-        rows.append(["mean", *(f"{geometric_mean_of(column):.2f}" if column else DASH for column in columns)])
-        rows.append([f"the paper's, of {published.NAGASAKA_MATRICES}", published.NAGASAKA_SPEEDUP, ""])
-        return table(["f32, over the best of cuSPARSE CSR and BSR", "`amb/atomic`, the paper's", "`amb/ordered`, ours"],
-                     rows) + timed.below()
+            found = [timed.of(stand, "f32", *kernels) for kernels in columns.values()]
+            for ratio, kernel in zip(ratios, found):
+                ratio += [best["median"] / kernel["median"]] if best and kernel else []
+            rows.append([stand.names[0], *(timed.ratio(best, kernel) for kernel in found)])
+        for name, mean in (("mean, arithmetic", arithmetic_mean_of), ("geometric", geometric_mean_of)):
+            rows.append([name, *(f"{mean(ratio):.2f}" if ratio else DASH for ratio in ratios)])
+        rows.append([f"the paper's, of {published.NAGASAKA_MATRICES}", DASH, published.NAGASAKA_SPEEDUP, "", "", ""])
+        return table(["f32, over the best of cuSPARSE CSR and BSR", *columns], rows) + timed.below()
 
     def kreutzer_matrices(self):
         rows = []

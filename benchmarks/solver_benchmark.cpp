@@ -190,7 +190,7 @@ class Benchmark {
     for (const std::string strategy : {"ccoo", "auto"})
       each("spmvpack", strategy, [&] { return ours(source, strategy, {}); });
     for (const Peer& peer : cusparse_->peers(a, {}))
-      if (peer.layout.starts_with("csr-") || peer.layout.starts_with("sell-"))
+      if (peer.layout.starts_with("csr-") || peer.layout.starts_with("coo-") || peer.layout.starts_with("sell-"))
         each(peer.by, peer.layout, [&] {
           const Candidate made = peer.make();
           return Variant{made.by, made.layout, made.device_bytes, made.between};

@@ -466,6 +466,12 @@ def check_solver():
     assert cells(table, "A")[3:] == ["120", "-", "110", "100 (1.20, 1.10)", "80 (1.50, 1.38)", "50 (2.40, 2.20)",
                                      f"30 / 40: {110 * 40 / (50 * 30):.2f}"], table
     assert "Not measured: B, no time left" in table and "1 matrices of 1 families" in table
+    assert "COO has not been measured" in table
+    # A measurement with COO has a column for it, and COO may be the fastest peer.
+    matrix["results"] += [result("cusparse", "coo-alg1", 105, 40), result("cusparse", "coo-alg2", 140, 40)]
+    table = papers_tables.Tables({}, papers_measure.Times(), solver, None).aliaga_solver()
+    assert cells(table, "A")[3:8] == ["120", "105", "-", "110", "100 (1.20, 1.05)"], table
+    assert "COO has not been measured" not in table
 
 
 with open(ROOT / "docs" / "bench.schema.json", encoding="utf-8") as schema_file:
