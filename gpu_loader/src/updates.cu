@@ -104,11 +104,12 @@ void update_values(const Updates& updates, ValueType stored, ValueType from, con
 }
 
 bool take_refused(const Updates& updates, Stream stream) {
-  if (updates.refused == nullptr) return false;
-  auto* const since = static_cast<std::uint32_t*>(updates.refused.get()) + 1;
   std::uint32_t refused = 0;
-  require_cuda(cudaMemcpyAsync(&refused, since, sizeof refused, cudaMemcpyDeviceToHost, stream), "reading a flag");
-  require_cuda(cudaMemsetAsync(since, 0, sizeof refused, stream), "clearing a flag");
+  if (updates.refused != nullptr) {
+    auto* const since = static_cast<std::uint32_t*>(updates.refused.get()) + 1;
+    require_cuda(cudaMemcpyAsync(&refused, since, sizeof refused, cudaMemcpyDeviceToHost, stream), "reading a flag");
+    require_cuda(cudaMemsetAsync(since, 0, sizeof refused, stream), "clearing a flag");
+  }
   require_cuda(cudaStreamSynchronize(stream), "updating values");
   return refused != 0;
 }

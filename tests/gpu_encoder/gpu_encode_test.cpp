@@ -221,11 +221,12 @@ TEST_CASE("encoding on a GPU that fails leaves nothing", "[gpu_encoder]") {
 TEST_CASE("encoding on a GPU refuses a stream in capture, and a matrix that is none", "[gpu_encoder]") {
   const CsrMatrix m = make_csr(2, 4, {{{0, 1}, 1.0}, {{0, 3}, 2.0}, {{1, 0}, 3.0}});
   const OnGpu<double, std::uint64_t> a(m);
+  const DeviceCsr csr = a.csr();
   cudaStream_t stream = nullptr;
   cudaGraph_t graph = nullptr;
   cuda(cudaStreamCreate(&stream));
   cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  CHECK(code_of([&] { encode_on_device(a.csr(), {.strategy = "csr"}, stream); }) == errc::usage);
+  CHECK(code_of([&] { encode_on_device(csr, {.strategy = "csr"}, stream); }) == errc::usage);
   cuda(cudaStreamEndCapture(stream, &graph));
   cuda(cudaGraphDestroy(graph));
   cuda(cudaStreamDestroy(stream));
