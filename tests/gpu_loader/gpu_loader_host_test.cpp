@@ -238,6 +238,8 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
             {"ellpack_r/rows", 0},    {"sell/rows", 0},
             {"pjds/rows", 0},         {"dia/rows", 0},
             {"amb/ordered", sums},    {"amb/atomic", 0},
+            {"amb/atomic32", 0},      {"amb/atomic64", 0},
+            {"amb/atomic128", 0},     {"amb/atomic512", 0},
             {"pkt/packets", 0},       {"csell/slices", 0},
             {"sjds/lanes", 0},        {"bitflag/tiles", (n * v + 255) / 256 * 256 + n % 2 * 6 * v},
             {"ccoo/atomic", 0}};

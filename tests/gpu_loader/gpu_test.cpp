@@ -88,8 +88,8 @@ std::vector<V> expected(const NamedMatrix& m, const Encoded& file, const std::ve
 }
 
 template <class A, class V>
-void all_correct(const std::vector<NamedMatrix>& matrices) {
-  for (const Variant& variant : every_variant())
+void all_correct(const std::vector<NamedMatrix>& matrices, const std::vector<Variant>& variants = every_variant()) {
+  for (const Variant& variant : variants)
     for (const NamedMatrix& m : matrices) {
       if (!suits(m.matrix, variant)) continue;
       const Encoded file = encode(m.matrix, variant.layout, variant.settings);
@@ -111,6 +111,13 @@ void all_correct(const std::vector<NamedMatrix>& matrices) {
 
 TEST_CASE("every kernel is right at every size, in its documented order", "[short]") {
   all_correct<double, double>(sized_matrices());
+}
+
+TEST_CASE("chunks of ccoo of fewer lanes than 256: ccoo/atomic has as many threads", "[short]") {
+  std::vector<Variant> variants;
+  for (const char* const lanes : {"32", "64", "128"})
+    for (const char* const k : {"1", "4"}) variants.push_back({"ccoo", {{"ccoo.b", lanes}, {"ccoo.k", k}}});
+  all_correct<double, double>(sized_matrices(), variants);
 }
 
 TEST_CASE("every kernel is right with more chunks than a device works on at once", "[short]") {

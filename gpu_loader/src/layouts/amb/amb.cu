@@ -318,9 +318,9 @@ __global__ void __launch_bounds__(pair_threads, pair_blocks)
 
 /// The second of the paper's two kernels; the first sets y to beta y.
 template <int block, class A, class V>
-__global__ void __launch_bounds__(threads)
+__global__ void __launch_bounds__(most_atomic_threads)
     atomic_kernel(Chunks<A> c, DeviceScalar<V> alpha_in, const V* __restrict__ x, V* y, RowMap map, ReadOnce once) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * threads + threadIdx.x;
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   const V alpha = alpha_in.get();
   if (i >= c.chunks * c.chunk_rows || alpha == V{0}) return;
   const Lane lane = load_lane(c, i, once);
@@ -340,10 +340,10 @@ void multiply_blocks(const DevicePart& on_device, const MultiplyCall& call) {
   const RowMap map{call.row_list};
   const ReadOnce once(call);
   const std::uint64_t lanes = c.chunks * c.chunk_rows;
-  if (call.kernel == atomic) {
+  if (const unsigned of_block = atomic_threads(call.kernel); of_block != 0) {
     scale_vector(call.description.vectors, call.beta, call.columns.y, call.row_list, part.rows(), call.stream);
     if (lanes != 0)
-      launch(atomic_kernel<block, A, V>, blocks_for(lanes, threads), threads, call.stream, c, alpha, x, y, map, once);
+      launch(atomic_kernel<block, A, V>, blocks_for(lanes, of_block), of_block, call.stream, c, alpha, x, y, map, once);
     return;
   }
   const State& state = static_cast<const State&>(*on_device.state);

@@ -1,6 +1,7 @@
 #pragma once
 // What amb's files share.
 
+#include <array>
 #include <cstddef>
 
 #include "layouts/layout.hpp"
@@ -9,7 +10,15 @@
 
 namespace spmvpack::gpu_loader::layouts::amb_kernels {
 
-enum Kernel : std::size_t { ordered, atomic };  // places in the kernel table
+// Places in the kernel table. The paper takes the fastest of five blocks of threads; `atomic` has 256.
+enum Kernel : std::size_t { ordered, atomic, atomic32, atomic64, atomic128, atomic512 };
+
+constexpr unsigned most_atomic_threads = 512;
+/// Threads of a block of the kernels that add atomically; 0 of `ordered`.
+constexpr unsigned atomic_threads(std::size_t kernel) {
+  constexpr std::array<unsigned, 6> of_kernel{0, 256, 32, 64, 128, most_atomic_threads};
+  return of_kernel.at(kernel);
+}
 
 inline bool may_take_rows(const PartInfo& part) {
   namespace amb = spmvpack::layouts::amb;

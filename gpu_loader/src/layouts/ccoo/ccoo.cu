@@ -117,13 +117,13 @@ __global__ void __launch_bounds__(tuning::ccoo_most_threads, tuning::ccoo_compil
   }
 }
 
-constexpr unsigned atomic_threads = 256;  ///< B of the paper: the lanes of a chunk, at most
+constexpr unsigned most_atomic_threads = 256;
 
-/// The paper's kernel (listings 1.1 and 1.2, section 2.2): a block for a chunk, whose threads have K entries each and
+/// The paper's kernel (listings 1.1 and 1.2, section 2.2): a block of B threads for a chunk, with K entries each, which
 /// find their values in the LUT in global memory; a segmented scan in each warp, or a plain one if the chunk is of one
 /// row; and the first lane of every row adds atomically to y, which has been scaled.
 template <class A, class V, int K>
-__global__ void __launch_bounds__(atomic_threads)
+__global__ void __launch_bounds__(most_atomic_threads)
     atomic_kernel(View<A> v, DeviceScalar<V> alpha_in, const V* __restrict__ x, V* y, RowMap map, ReadOnce once) {
   const V alpha = alpha_in.get();
   if (alpha == V{0}) return;
@@ -177,8 +177,9 @@ void launch(const DevicePart& part, const MultiplyCall& call) {
   if (call.kernel == atomic) {
     scale_vector(call.description.vectors, call.beta, call.columns.y, call.row_list, part.view.rows(), call.stream);
     constexpr std::uint64_t most_blocks = (std::uint64_t{1} << 31) - 1;
-    return gpu_loader::launch(atomic_kernel<A, V, K>, static_cast<unsigned>(std::min(v.chunks, most_blocks)),
-                              atomic_threads, call.stream, v, alpha, x, y, map, ReadOnce(call));
+    const auto of_chunk = static_cast<unsigned>(part.view.info().params[spmvpack::layouts::ccoo::param_lanes]);  // B
+    return gpu_loader::launch(atomic_kernel<A, V, K>, static_cast<unsigned>(std::min(v.chunks, most_blocks)), of_chunk,
+                              call.stream, v, alpha, x, y, map, ReadOnce(call));
   }
   auto* const workspace = reinterpret_cast<V*>(call.workspace);
   const auto run = [&](auto kernel, unsigned grid, unsigned threads, std::size_t shared_bytes) {
