@@ -2,6 +2,7 @@
 over by DLPack as those libraries do: the consumer's stream waits for what is queued on theirs."""
 
 import ctypes
+import gc
 from ctypes import byref, c_int32, c_int64, c_size_t, c_uint8, c_uint16, c_uint64, c_void_p
 
 import numpy as np
@@ -56,6 +57,7 @@ class Stream:
 
     def capture(self, work):
         """What `work` queues, as a graph that launch() takes."""
+        gc.collect()  # memory of the device that is freed meanwhile would end the capture
         graph, executable = c_void_p(), c_void_p()
         call("cuStreamBeginCapture_v2", c_void_p(self.handle), 1)  # of this thread alone
         try:
