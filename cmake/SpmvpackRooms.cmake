@@ -8,7 +8,7 @@ set(spmvpack_below_analyzer encoder)
 set(spmvpack_below_host_loader container)
 set(spmvpack_below_gpu_loader container)
 set(spmvpack_below_gpu_encoder encoder gpu_loader)
-set(spmvpack_below_c encoder host_loader gpu_loader)
+set(spmvpack_below_c host_loader gpu_encoder)
 
 # Sets `variable` to the rooms of a list and those below them, in the order of spmvpack_known_rooms.
 function(spmvpack_close_rooms list variable)

@@ -113,6 +113,51 @@ static int multiply(const char* path) {
   return 0;
 }
 
+/* A diagonal of 3 whose values and x are on the device, encoded there; and its container, multiplied on the host. */
+static int encoded_there(const double* values, const double* x, double* y, const double* expected) {
+  const int32_t row_ptr[4] = {0, 1, 2, 3}, col_idx[3] = {0, 1, 2};
+  const double ones[3] = {1, 1, 1}, alpha = 1, beta = 0;
+  int32_t* indices = NULL;
+  double found[3];
+  spmvpack_csr csr;
+  spmvpack_encode_options options = spmvpack_encode_default();
+  spmvpack_multiply_description d = spmvpack_multiply_default(SPMVPACK_F64);
+  spmvpack_matrix* matrix = NULL;
+  spmvpack_container* container = NULL;
+  spmvpack_host_matrix* host = NULL;
+  int i;
+  REQUIRE(cudaMalloc((void**)&indices, 7 * sizeof(int32_t)) == cudaSuccess);
+  REQUIRE(cudaMemcpy(indices, row_ptr, sizeof row_ptr, cudaMemcpyHostToDevice) == cudaSuccess);
+  REQUIRE(cudaMemcpy(indices + 4, col_idx, sizeof col_idx, cudaMemcpyHostToDevice) == cudaSuccess);
+  csr.rows = csr.cols = csr.nonzeros = 3;
+  csr.row_ptr_type = csr.col_idx_type = SPMVPACK_I32;
+  csr.value_type = SPMVPACK_F64;
+  csr.row_ptr = indices;
+  csr.col_idx = indices + 4;
+  csr.values = values;
+  options.layout = "csell";
+  options.zstd_level = 1;
+  REQUIRE(spmvpack_encode_on_device(&csr, &options, NULL, &matrix) == SPMVPACK_USAGE && matrix == NULL);
+  options.zstd_level = 0;
+  options.layout = "ccoo";
+  REQUIRE(spmvpack_encode_on_device(&csr, &options, NULL, &matrix) == SPMVPACK_UNSUPPORTED);
+  options.layout = "csell";
+  options.force_size = 1;
+  REQUIRE(spmvpack_encode_on_device(&csr, &options, NULL, &matrix) == SPMVPACK_OK);
+  REQUIRE(spmvpack_multiply(matrix, &d, &alpha, x, &beta, y, NULL, 0, NULL) == SPMVPACK_OK);
+  REQUIRE(cudaMemcpy(found, y, sizeof found, cudaMemcpyDeviceToHost) == cudaSuccess);
+  for (i = 0; i < 3; ++i) REQUIRE(found[i] == expected[i]);
+  REQUIRE(spmvpack_matrix_get_container(matrix, NULL, &container) == SPMVPACK_OK);
+  REQUIRE(spmvpack_host_load(container, 1, &host) == SPMVPACK_OK);
+  REQUIRE(spmvpack_host_multiply(host, SPMVPACK_F64, &alpha, ones, &beta, found, 1) == SPMVPACK_OK);
+  for (i = 0; i < 3; ++i) REQUIRE(found[i] == expected[i]);
+  spmvpack_host_free(host);
+  spmvpack_close(container);
+  spmvpack_free(matrix);
+  cudaFree(indices);
+  return 0;
+}
+
 /* A diagonal of 3, whose values come from a list that has each entry twice. */
 static int update(void) {
   enum { n = 3 };
@@ -161,6 +206,7 @@ static int update(void) {
           SPMVPACK_OK);
   REQUIRE(cudaMemcpy(found, place + 4 * n, sizeof found, cudaMemcpyDeviceToHost) == cudaSuccess);
   for (i = 0; i < n; ++i) REQUIRE(found[i] == expected[i]);
+  REQUIRE(encoded_there(place + 2 * n, place + 3 * n, place + 4 * n, expected) == 0);
   spmvpack_device_assembly_free(on_device);
   spmvpack_free(matrix);
   spmvpack_close(container);

@@ -99,6 +99,8 @@ static int assembled(void) {
   REQUIRE(spmvpack_assembly_create(3, 4, 6, (spmvpack_index)3, rows, cols, 1, &map) == SPMVPACK_USAGE);
   spmvpack_assembly_free(NULL);
   REQUIRE(spmvpack_assembly_to_device(NULL, NULL, NULL) == SPMVPACK_USAGE);
+  REQUIRE(spmvpack_encode_on_device(NULL, NULL, NULL, NULL) == SPMVPACK_USAGE);
+  REQUIRE(spmvpack_matrix_get_container(NULL, NULL, NULL) == SPMVPACK_USAGE);
   REQUIRE(spmvpack_device_assembly_sum(NULL, SPMVPACK_F64, NULL, SPMVPACK_ADD, NULL, NULL) == SPMVPACK_USAGE);
   spmvpack_device_assembly_free(NULL);
   return 0;

@@ -394,6 +394,20 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_multiply(const spmvpack_matrix* matrix,
                                                   const void* x, const void* beta, void* y, void* workspace,
                                                   uint64_t workspace_bytes, void* stream);
 
+/* Encodes a matrix whose arrays are in the current device's memory, there, and sets *matrix to it: no array is copied
+   to the host. Columns are SPMVPACK_I32 and increase within each row. The layout is one of csr, ell, sell, csell and
+   bitflag (docs/GPU_ENCODER.md); a codec and `tune` are for hosts. Passes run on `stream`, which has seen what wrote
+   the arrays; the call returns when the matrix multiplies. Errors: SPMVPACK_BAD_INPUT (a row that is not sorted, or has
+   a column twice, or out of range); SPMVPACK_UNSUPPORTED (what only the host plans); SPMVPACK_USAGE, also if the stream
+   is in capture; after any error nothing is left. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_encode_on_device(const spmvpack_csr* csr,
+                                                          const spmvpack_encode_options* options, void* stream,
+                                                          spmvpack_matrix** matrix);
+/* Sets *container to one of the matrix with its present values, which are copied from the device.
+   SPMVPACK_UNSUPPORTED of a matrix that was loaded from a container with sections that only a host needs: keep that. */
+SPMVPACK_EXPORT spmvpack_status spmvpack_matrix_get_container(const spmvpack_matrix* matrix, void* stream,
+                                                              spmvpack_container** container);
+
 /* An assembly in the current device's memory. */
 typedef struct spmvpack_device_assembly spmvpack_device_assembly;
 
