@@ -177,9 +177,9 @@ double update_in_multiplies(const Plan& plan) {
     std::string_view layout;
     double multiplies;
   };
-  constexpr OfLayout known[] = {{"csr", 5},   {"coo", 8},      {"ell", 5},   {"sell", 7},
-                                {"ccoo", 14}, {"bitflag", 23}, {"sjds", 26}, {"csell", 100}};
-  constexpr double of_others = 30;
+  constexpr OfLayout known[] = {{"csr", 1},  {"coo", 1},     {"ell", 5},    {"sell", 2},
+                                {"ccoo", 3}, {"bitflag", 2}, {"sjds", 2.5}, {"csell", 2}};
+  constexpr double of_others = 4;
   double most = 0;
   for (const encoder::PartPlan& part : plan.parts) {
     const auto* const found = std::find_if(std::begin(known), std::end(known),
