@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "spmvpack/gpu_cuda/cuda_error.hpp"
 #include "described.hpp"
 #include "instances.hpp"
 #include "matrix.hpp"
 #include "spmvpack/container/base/array.hpp"
+#include "spmvpack/gpu_cuda/cuda_error.hpp"
 
 namespace spmvpack::gpu_loader {
 namespace {
