@@ -30,8 +30,8 @@ class SPMVPACK_EXPORT DeviceAssembly {
  private:
   DeviceAssembly() = default;
   std::uint64_t nnz_ = 0, list_size_ = 0, bytes_ = 0;
-  bool wide_ = false;             ///< whether the numbers have 64 bits
-  std::shared_ptr<void> memory_;  ///< nnz + 1 numbers of where an entry's positions begin, then the positions
+  [[maybe_unused]] bool wide_ = false;  ///< whether the numbers have 64 bits; builds without CUDA do not ask
+  std::shared_ptr<void> memory_;        ///< nnz + 1 numbers of where an entry's positions begin, then the positions
 };
 
 }  // namespace spmvpack::gpu_loader
