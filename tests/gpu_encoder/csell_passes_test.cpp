@@ -1,7 +1,5 @@
 // csell by the passes of gpu_encoder, on the host: every section has the bytes that encoder gives it.
 
-#include "layouts/csell.hpp"
-
 #include <array>
 #include <memory>
 #include <string>
@@ -10,6 +8,7 @@
 
 #include "catch.hpp"
 #include "csell_cases.hpp"
+#include "layouts/csell.hpp"
 #include "matrices.hpp"
 #include "on_host.hpp"
 #include "spmvpack/encoder/time_model.hpp"
