@@ -387,8 +387,9 @@ def _encode_on_device(a: Any, layout: str, aim: _native.Aim, settings: dict[str,
     on, (rows, cols), arrays, stream = csr_on_device(a)
     if on != device:
         raise ValueError(f"the matrix is on cuda:{on}, not on cuda:{device}: copy it there")
-    native, _ = _native.encode_on_device(device, rows, cols, *(array.__dlpack__(stream=stream) for array in arrays), layout,
-                                         settings, aim, transpose, updatable, force_size, memory_limit, cache_share, stream)
+    indptr, indices, data = (array.__dlpack__(stream=stream) for array in arrays)
+    native, _ = _native.encode_on_device(device, rows, cols, indptr, indices, data, layout, settings, aim, transpose,
+                                         updatable, force_size, memory_limit, cache_share, stream)
     return DeviceMatrix._of(native, updatable)
 
 

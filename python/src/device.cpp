@@ -265,11 +265,14 @@ void bind_device(nb::module_& m) {
       // Without names of arguments, with which nanobind takes longer to call it.
       .def("multiply_at", &multiply_at,
            nb::sig("def multiply_at(self, x: int, y: int, alpha: float, beta: float, stream: int, /) -> None"));
-  m.def("layouts_on_device", [] {
-    nb::list names;
-    for (const std::string_view name : gpu_encoder::layouts_on_device()) names.append(std::string(name));
-    return names;
-  });
+  m.def(
+      "layouts_on_device",
+      [] {
+        nb::list names;
+        for (const std::string_view name : gpu_encoder::layouts_on_device()) names.append(std::string(name));
+        return names;
+      },
+      nb::sig("def layouts_on_device() -> list[str]"));
   m.def(
       "encode_on_device", &encode_on_device, "device"_a, "rows"_a, "cols"_a, "indptr"_a, "indices"_a, "data"_a,
       "layout"_a, "settings"_a, "aim"_a, "transpose"_a, "updatable"_a, "force_size"_a, "memory_limit"_a,
