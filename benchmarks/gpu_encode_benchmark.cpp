@@ -107,6 +107,7 @@ nlohmann::json measure(const SourceMatrix& source, const nlohmann::json& peer, c
   const auto median = [&](const std::function<double()>& time) {
     time();
     std::vector<double> times;
+    times.reserve(static_cast<std::size_t>(runs));
     for (int i = 0; i < runs; ++i) times.push_back(time());
     return summarise(times).median;
   };
