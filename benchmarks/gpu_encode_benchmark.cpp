@@ -131,13 +131,10 @@ nlohmann::json measure(const SourceMatrix& source, const nlohmann::json& peer, c
         return micro_since(start);
       });
       const DeviceMatrix& matrix = encoded->matrix;
-      const MultiplyDescription d = describe<double>();
-      const std::uint64_t room = matrix.workspace_bytes(d);
-      const std::shared_ptr<void> workspace = allocate_device(room);
+      const gpu_loader::DeviceMultiplier multiplier(matrix);
       const std::function<void()> multiply = [&] {
-        matrix.multiply<double>(1.0, DenseView<const double>(static_cast<const double*>(x.get()), a.cols()), 0.0,
-                                DenseView<double>(static_cast<double*>(y.get()), a.rows()),
-                                {static_cast<std::byte*>(workspace.get()), room}, timer.stream(), d);
+        multiplier.multiply<double>(1.0, {static_cast<const double*>(x.get()), a.cols()}, 0.0,
+                                    DenseView<double>(static_cast<double*>(y.get()), a.rows()), timer.stream());
       };
       const double multiply_us = median([&] { return timer.run(multiply, true) * 1e6; });
       encoder::EncodeRequest on_host;

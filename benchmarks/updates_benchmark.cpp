@@ -77,13 +77,10 @@ nlohmann::json measure(const std::string& name, int runs) {
       const auto loading = std::chrono::steady_clock::now();
       const DeviceMatrix matrix = DeviceMatrix::load(container, timer.stream(), options);
       const double loaded = seconds_since(loading);
-      const MultiplyDescription d = describe<double>();
-      const std::uint64_t room = matrix.workspace_bytes(d);
-      const std::shared_ptr<void> workspace = allocate_device(room);
+      const gpu_loader::DeviceMultiplier multiplier(matrix);
       const double multiply = median([&] {
-        matrix.multiply<double>(1.0, DenseView<const double>(static_cast<const double*>(x.get()), a.cols()), 0.0,
-                                DenseView<double>(static_cast<double*>(y.get()), a.rows()),
-                                {static_cast<std::byte*>(workspace.get()), room}, timer.stream(), d);
+        multiplier.multiply<double>(1.0, {static_cast<const double*>(x.get()), a.cols()}, 0.0,
+                                    DenseView<double>(static_cast<double*>(y.get()), a.rows()), timer.stream());
       });
       const double update =
           median([&] { matrix.update_values(std::span<const double>(of_values, a.nnz()), timer.stream()); });

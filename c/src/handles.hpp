@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "spmvpack/container/file/reader.hpp"
+#include "spmvpack/container/file/writer.hpp"
 #include "spmvpack/container/matrix/assembly.hpp"
 #include "spmvpack/gpu_loader/device_assembly.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
@@ -13,6 +15,15 @@ struct spmvpack_container {
   spmvpack::Container container;
   spmvpack_payback payback = spmvpack_payback_default();
 };
+
+namespace spmvpack::c {
+
+/// Of what has been written to memory.
+inline spmvpack_container container_in(MemorySink& sink) {
+  return {Container::open(memory_source(sink.take()), "memory")};
+}
+
+}  // namespace spmvpack::c
 
 struct spmvpack_host_matrix {
   spmvpack::host_loader::HostMatrix matrix;

@@ -31,16 +31,9 @@ DeviceCsr device_csr_of(const spmvpack_csr& c) {
 }
 
 DeviceEncodeRequest device_request_of(const spmvpack_encode_options& c) {
-  require(c.zstd_level == 0, "a codec is for containers: zstd_level must be 0");
+  // Before a tuner looks for what it measures on.
   require(c.tune == SPMVPACK_TUNE_NONE, "tuning is for encoding on the host: tune must be SPMVPACK_TUNE_NONE");
-  const encoder::EncodeRequest host = request_of(c);
-  DeviceEncodeRequest request;
-  request.strategy = host.strategy;
-  request.settings = host.settings;
-  request.aim = host.aim;
-  request.transpose = host.transpose;
-  request.updatable = host.updatable;
-  request.force_size = host.force_size;
+  DeviceEncodeRequest request = DeviceEncodeRequest::of(request_of(c));
   request.memory_limit = c.memory_limit;
   return request;
 }
@@ -70,7 +63,7 @@ spmvpack_status spmvpack_matrix_get_container(const spmvpack_matrix* matrix, voi
     *container = nullptr;
     spmvpack::MemorySink sink;
     matrix->matrix.write(sink, static_cast<Stream>(stream));
-    *container = new spmvpack_container{spmvpack::Container::open(memory_source(sink.take()), "memory")};
+    *container = new spmvpack_container(container_in(sink));
   });
 }
 

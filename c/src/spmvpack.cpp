@@ -32,7 +32,9 @@ spmvpack_container encode(const spmvpack_csr& c, const spmvpack_encode_options& 
       view.columns_increase(request.threads)
           ? encoder::encode(view, request, sink)
           : encoder::encode(assemble(view, request.threads, options.memory_limit), request, sink);
-  return {Container::open(memory_source(sink.take()), "memory"), payback_of(result)};
+  spmvpack_container container = container_in(sink);
+  container.payback = payback_of(result);
+  return container;
 }
 
 /// Unpacks the container to the caller's arrays, once they are known to be for its matrix.

@@ -28,10 +28,6 @@ void with_values(spmvpack_type type, const void* values, std::uint64_t count, F&
   dispatch(type_of(type), [&]<class T>(T) { f(std::span(static_cast<const T*>(values), count)); });
 }
 
-spmvpack_container* new_container(MemorySink& sink) {
-  return new spmvpack_container{Container::open(memory_source(sink.take()), "memory")};
-}
-
 /// map.sum() of what C has. where: threads or a stream.
 template <class Map, class Where>
 void sum(const Map& map, std::uint64_t nnz, std::uint64_t list_size, spmvpack_type value_type, const void* list,
@@ -69,7 +65,7 @@ spmvpack_status spmvpack_host_get_container(const spmvpack_host_matrix* matrix, 
     WriteOptions options;
     options.threads = threads;
     matrix->matrix.write(sink, options);
-    *container = new_container(sink);
+    *container = new spmvpack_container(container_in(sink));
   });
 }
 
@@ -86,7 +82,7 @@ spmvpack_status spmvpack_with_values(const spmvpack_container* container, spmvpa
     MemorySink sink(load.memory_limit);
     with_values(value_type, values, count,
                 [&](auto all) { spmvpack::write_with_values(sink, container->container, all, load, write); });
-    *updated = new_container(sink);
+    *updated = new spmvpack_container(container_in(sink));
   });
 }
 

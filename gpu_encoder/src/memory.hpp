@@ -66,4 +66,20 @@ class Buffer {
   std::uint64_t size_ = 0;
 };
 
+/// What passes have memory from, whatever executes them.
+class WithMemory {
+ public:
+  explicit WithMemory(Memory& memory) : memory_(&memory) {}
+
+  [[nodiscard]] Memory& memory() const { return *memory_; }
+  /// Scratch memory, uninitialised.
+  template <class T>
+  [[nodiscard]] Buffer<T> allocate(std::uint64_t size) const {
+    return {*memory_, size, Memory::Use::scratch};
+  }
+
+ private:
+  Memory* memory_;
+};
+
 }  // namespace spmvpack::gpu_encoder

@@ -18,6 +18,21 @@ constexpr std::array<std::string_view, 5> names{"csr", "ell", "sell", "csell", "
 
 std::span<const std::string_view> layouts_on_device() { return names; }
 
+DeviceEncodeRequest DeviceEncodeRequest::of(const encoder::EncodeRequest& request) {
+  if (request.codec != format::Codec::none)
+    throw Error(errc::usage, "a codec is for containers, and a device has none", {}, "ask for none");
+  if (request.tuner)
+    throw Error(errc::usage, "tuning is for encoding on the host", {}, "leave it out, or encode on the host");
+  DeviceEncodeRequest on_device;
+  on_device.strategy = request.strategy;
+  on_device.settings = request.settings;
+  on_device.aim = request.aim;
+  on_device.transpose = request.transpose;
+  on_device.updatable = request.updatable;
+  on_device.force_size = request.force_size;
+  return on_device;
+}
+
 void check_request(const DeviceEncodeRequest& request) {
   const encoder::Strategy& strategy = encoder::find_strategy(request.strategy);
   if (std::find(names.begin(), names.end(), strategy.name) == names.end())

@@ -252,13 +252,8 @@ DeviceMatrix DeviceMatrix::of_sections(DeviceContents contents, Stream stream, c
   if (options.check_structure) StructureCheck(impl->parts, impl->facts, stream, scratch_of(options)).finish(name);
   prepare(*impl, bytes, stream, options, name);
   if (options.updatable) {
-    std::vector<std::unique_ptr<PartOnHost>> copies;
-    std::vector<const PartView*> host;
-    for (const DevicePart& part : impl->parts) {
-      copies.push_back(std::make_unique<PartOnHost>(part.view, stream));
-      host.push_back(&*copies.back()->view);
-    }
-    prepare_updates(*impl, host, bytes, stream, options, name);
+    const PartsOnHost host(impl->parts, stream);
+    prepare_updates(*impl, host.views(), bytes, stream, options, name);
   }
   return DeviceMatrix(std::move(impl));
 }
@@ -267,13 +262,8 @@ std::uint64_t DeviceMatrix::write(ByteSink& sink, Stream stream, const WriteOpti
   if (impl_->facts.share)
     throw Error(errc::unsupported, "a rank's share is not written from a device", {},
                 "keep the container that it was loaded from");
-  std::vector<std::unique_ptr<PartOnHost>> copies;
-  std::vector<const PartView*> host;
-  for (const DevicePart& part : impl_->parts) {
-    copies.push_back(std::make_unique<PartOnHost>(part.view, stream));
-    host.push_back(&*copies.back()->view);
-  }
-  return write_parts(sink, {.facts = impl_->facts, .provenance = {}, .share = {}}, host, options);
+  const PartsOnHost host(impl_->parts, stream);
+  return write_parts(sink, {.facts = impl_->facts, .provenance = {}, .share = {}}, host.views(), options);
 }
 
 DeviceMatrix DeviceMatrix::load(const std::string& path, Stream stream, const DeviceLoadOptions& options) {

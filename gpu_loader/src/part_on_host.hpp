@@ -1,12 +1,14 @@
 #pragma once
-// What is on the device, as the host reads it.
+// What is on the device, as the host reads it: for what is not worth a kernel.
 
 #include <fmt/format.h>
 
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "matrix.hpp"
 #include "spmvpack/container/base/array.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
 #include "spmvpack/gpu_cuda/cuda_error.hpp"
@@ -46,6 +48,25 @@ class PartOnHost {
     return all;
   }
   std::vector<Array<std::byte>> bytes_;
+};
+
+/// All parts of a matrix.
+class PartsOnHost {
+ public:
+  PartsOnHost(std::span<const DevicePart> parts, Stream stream) {
+    copies_.reserve(parts.size());
+    for (const DevicePart& part : parts) copies_.emplace_back(part.view, stream);
+    for (const PartOnHost& copy : copies_) views_.push_back(&*copy.view);
+  }
+  PartsOnHost(const PartsOnHost&) = delete;
+  PartsOnHost& operator=(const PartsOnHost&) = delete;
+  ~PartsOnHost() = default;
+
+  [[nodiscard]] std::span<const PartView* const> views() const noexcept { return views_; }
+
+ private:
+  std::vector<PartOnHost> copies_;
+  std::vector<const PartView*> views_;
 };
 
 }  // namespace spmvpack::gpu_loader

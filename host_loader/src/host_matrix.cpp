@@ -58,7 +58,7 @@ void HostMatrix::make_updatable(const Container& container, const LoadOptions& o
   std::vector<const PartView*> views;
   for (const Part& part : parts_) views.push_back(&part.loaded.view());
   sources_ = value_sources(facts_, views, options.threads);
-  if (fits_value_slots(facts_)) {
+  if (fits_value_slots(facts_.value_type, facts_.nnz)) {
     for (std::size_t i = 0; i < views.size(); ++i)
       slots_.push_back(value_slots(*views[i], std::exchange(sources_[i], {}), facts_.nnz, options.threads));
   }

@@ -376,9 +376,7 @@ class DeviceMatrix(Products):
         for name, vector in (("x", x), ("out", out)):
             if not hasattr(vector, "__dlpack__"):
                 raise TypeError(f"{name} is of type {type(vector).__qualname__}, not an array in device memory")
-            if not _libraries[type(vector)].on_device(vector):
-                raise ValueError(f"{name} is on the host, the matrix on cuda:{self.device}")
-            refuse_altered(name, vector)
+            self._require_here(name, vector)
         rows, columns = (None, None) if scaled is None else (scaled._rows, scaled._columns)
         # DLPack's producers let the stream wait for what they have queued on theirs.
         multiplier = self._multiplier(_dtype_name(x), on, transpose, x.shape[1] if len(x.shape) == 2 else 0,
@@ -390,6 +388,12 @@ class DeviceMatrix(Products):
                 if vector is not None and root_module(vector) == "torch":
                     vector.record_stream(stream)  # so that its memory is not used again before this multiply has ended
         return out
+
+    def _require_here(self, name: str, array: Any) -> None:
+        """ValueError: an array with DLPack that is in host memory, or is not what is in its memory."""
+        if not _libraries[type(array)].on_device(array):
+            raise ValueError(f"{name} is on the host, the matrix on cuda:{self.device}")
+        refuse_altered(name, array)
 
     def _factors(self, name: str, factors: Any, size: int) -> Any:
         return device_factors(name, factors, size, self.dtype)
@@ -463,11 +467,8 @@ class DeviceMatrix(Products):
         if not hasattr(values, "__dlpack__") or isinstance(values, np.ndarray):
             raise TypeError(f"values is of type {type(values).__qualname__}, not an array in device memory: copy it "
                             "there, as with cupy.asarray()")
-        library = _libraries[type(values)]
-        if not library.on_device(values):
-            raise ValueError(f"values is on the host, the matrix on cuda:{self.device}")
-        refuse_altered("values", values)
-        on = library.current_stream(self.device) if stream is None else stream_of(stream)
+        self._require_here("values", values)
+        on = _libraries[type(values)].current_stream(self.device) if stream is None else stream_of(stream)
         if root_module(values) == "torch":
             values = values.detach()
         self._matrix.update_values(values.__dlpack__(stream=on), on)

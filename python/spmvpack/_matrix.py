@@ -356,25 +356,27 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
             optimize or target; a target other than that of tune; a negative number of threads or bytes.
     """
     threads, memory_limit = _arguments.threads(threads), _arguments.memory_limit(memory_limit)
-    if device is not None and not (isinstance(device, str) and device == "cpu"):
+    on_device = device is not None and not (isinstance(device, str) and device == "cpu")
+    tuned = None
+    if on_device:
         if tune is not None or codec != "none" or dtype is not None:
             raise ValueError("tune, codec and dtype are for encoding on the host: leave them out, or the device")
-        return _encode_on_device(a, _arguments.text("layout", layout), aim_of(optimize, "gpu" if target is None else target),
-                                 _arguments.settings(settings), _arguments.flag("transpose", transpose),
-                                 _arguments.flag("updatable", updatable), _arguments.flag("force_size", force_size),
-                                 memory_limit, device_index(device), checked_share(cache_share))
-    if cache_share is not None:
+        aim = aim_of(optimize, "gpu" if target is None else target)
+    elif cache_share is not None:
         raise ValueError("cache_share is of a GPU's L2 cache: name a device, or leave it out")
+    else:
+        aim, tuned = _tuned_aim(optimize, target, tune)
     request = _native.Request()
-    aim, device = _tuned_aim(optimize, target, tune)
     request.layout, request.zstd_level, request.aim = _arguments.text("layout", layout), _zstd_level(codec), aim
     request.threads, request.force_size = threads, _arguments.flag("force_size", force_size)
     request.transpose = _arguments.flag("transpose", transpose)
     request.updatable = _arguments.flag("updatable", updatable)
     for name, value in _arguments.settings(settings).items():
         request.set(name, value)
+    if on_device:
+        return _encode_on_device(a, request, memory_limit, device_index(device), checked_share(cache_share))
     if tune is not None:
-        request.tune(device)
+        request.tune(tuned)
     source = source_of(a, dtype, threads, memory_limit)
     container, seconds, multiply_seconds, csr_seconds, measured, pays_after = source.encode(request, memory_limit)
     matrix = Matrix(container, threads, memory_limit, _trusted=True, updatable=request.updatable)
@@ -382,15 +384,15 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
     return matrix
 
 
-def _encode_on_device(a: Any, layout: str, aim: _native.Aim, settings: dict[str, str], transpose: bool, updatable: bool,
-                      force_size: bool, memory_limit: int, device: int, cache_share: float | None) -> DeviceMatrix:
+def _encode_on_device(a: Any, request: _native.Request, memory_limit: int, device: int,
+                      cache_share: float | None) -> DeviceMatrix:
     on, (rows, cols), arrays, stream = csr_on_device(a)
     if on != device:
         raise ValueError(f"the matrix is on cuda:{on}, not on cuda:{device}: copy it there")
     indptr, indices, data = (array.__dlpack__(stream=stream) for array in arrays)
-    native, _ = _native.encode_on_device(device, rows, cols, indptr, indices, data, layout, settings, aim, transpose,
-                                         updatable, force_size, memory_limit, cache_share, stream)
-    return DeviceMatrix._of(native, updatable)
+    native, _ = _native.encode_on_device(device, rows, cols, indptr, indices, data, request, memory_limit, cache_share,
+                                         stream)
+    return DeviceMatrix._of(native, request.updatable)
 
 
 def _tuned_aim(optimize: str, target: str | os.PathLike[str] | None, tune: Any) -> tuple[_native.Aim, int | None]:

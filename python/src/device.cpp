@@ -2,8 +2,6 @@
 
 #include "spmvpack/gpu_loader/device.hpp"
 
-#include <nanobind/stl/map.h>
-
 #include <algorithm>
 #include <iterator>
 
@@ -181,10 +179,8 @@ int index_bits(const AnyArray& array, const char* name) {
 
 /// What encoding on a device made, and how: the matrix, the most bytes allocated at a time.
 nb::tuple encode_on_device(int device, std::uint64_t rows, std::uint64_t cols, const AnyArray& indptr,
-                           const AnyArray& indices, const AnyArray& data, const std::string& layout,
-                           std::map<std::string, std::string> settings, const encoder::Aim& aim, bool transpose,
-                           bool updatable, bool force_size, std::uint64_t memory_limit,
-                           std::optional<double> cache_share, std::uintptr_t stream) {
+                           const AnyArray& indices, const AnyArray& data, const encoder::EncodeRequest& asked,
+                           std::uint64_t memory_limit, std::optional<double> cache_share, std::uintptr_t stream) {
   gpu_encoder::DeviceCsr a;
   a.rows = rows;
   a.cols = cols;
@@ -204,13 +200,7 @@ nb::tuple encode_on_device(int device, std::uint64_t rows, std::uint64_t cols, c
   });
   if (known == std::end(value_types)) raise_type_error("data must be float64 or float32");
   a.value_type = *known;
-  gpu_encoder::DeviceEncodeRequest request;
-  request.strategy = layout;
-  request.settings = std::move(settings);
-  request.aim = aim;
-  request.transpose = transpose;
-  request.updatable = updatable;
-  request.force_size = force_size;
+  gpu_encoder::DeviceEncodeRequest request = gpu_encoder::DeviceEncodeRequest::of(asked);
   request.sort = true;
   request.memory_limit = memory_limit;
   if (cache_share) request.cache_share = *cache_share;
@@ -275,11 +265,10 @@ void bind_device(nb::module_& m) {
       nb::sig("def layouts_on_device() -> list[str]"));
   m.def(
       "encode_on_device", &encode_on_device, "device"_a, "rows"_a, "cols"_a, "indptr"_a, "indices"_a, "data"_a,
-      "layout"_a, "settings"_a, "aim"_a, "transpose"_a, "updatable"_a, "force_size"_a, "memory_limit"_a,
-      "cache_share"_a.none(), "stream"_a,
+      "request"_a, "memory_limit"_a, "cache_share"_a.none(), "stream"_a,
       nb::sig("def encode_on_device(device: int, rows: int, cols: int, indptr: object, indices: object, data: object, "
-              "layout: str, settings: dict[str, str], aim: Aim, transpose: bool, updatable: bool, force_size: bool, "
-              "memory_limit: int, cache_share: float | None, stream: int) -> tuple[DeviceMatrix, int]"));
+              "request: Request, memory_limit: int, cache_share: float | None, stream: int) -> tuple[DeviceMatrix, "
+              "int]"));
   nb::class_<OnDevice>(m, "DeviceMatrix", "A matrix in device memory.")
       .def_static("load", &load_on_device, "container"_a, "device"_a, "threads"_a, "cache_share"_a.none(),
                   "updatable"_a)

@@ -16,8 +16,7 @@ namespace {
 
 constexpr std::uint64_t elements_per_task = std::uint64_t{1} << 15;
 
-/// f(element, its place among the values) for the elements of a part that are values, in pieces: f gets the calling
-/// piece's own copy.
+/// f(element, its place among the values) for the elements of a part that are values, several at a time.
 template <class T, class F>
 void each_element(const UpdatablePart& part, int threads, F&& f) {
   T* const elements = reinterpret_cast<T*>(part.bytes.begin[part.slots->section]);

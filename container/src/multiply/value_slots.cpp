@@ -62,7 +62,7 @@ Array<Index> places_of(const Array<Number>& numbers, int threads) {
 
 ValueSlots value_slots(const PartView& part, const ValueSource& source, std::uint64_t nnz, int threads) {
   const bool is_wide = are_wide_numbers(nnz);
-  if (is_wide && part.info().value_type == ValueType::f32)
+  if (!fits_value_slots(part.info().value_type, nnz))
     throw Error(errc::unsupported, fmt::format("new values on a device for {} entries of f32", grouped(nnz)),
                 part.where(), "store the values as f64, or update them on the host");
   ValueSlots slots;

@@ -3,6 +3,7 @@
 // host, where a group is one thread.
 
 #include <cstdint>
+#include <utility>
 
 #include "spmvpack/container/base/host_device.hpp"
 
@@ -86,9 +87,7 @@ SPMVPACK_HOST_DEVICE T atomic_add(T* place, T value) {
 #ifdef __CUDA_ARCH__
   return static_cast<T>(atomicAdd(detail::cuda_word(place), value));
 #else
-  const T before = *place;
-  *place = static_cast<T>(before + value);
-  return before;
+  return std::exchange(*place, static_cast<T>(*place + value));
 #endif
 }
 template <class T>
@@ -96,9 +95,7 @@ SPMVPACK_HOST_DEVICE T atomic_min(T* place, T value) {
 #ifdef __CUDA_ARCH__
   return static_cast<T>(atomicMin(detail::cuda_word(place), value));
 #else
-  const T before = *place;
-  *place = before < value ? before : value;
-  return before;
+  return std::exchange(*place, *place < value ? *place : value);
 #endif
 }
 template <class T>
@@ -106,9 +103,7 @@ SPMVPACK_HOST_DEVICE T atomic_max(T* place, T value) {
 #ifdef __CUDA_ARCH__
   return static_cast<T>(atomicMax(detail::cuda_word(place), value));
 #else
-  const T before = *place;
-  *place = before < value ? value : before;
-  return before;
+  return std::exchange(*place, *place < value ? value : *place);
 #endif
 }
 template <class T>
@@ -116,9 +111,7 @@ SPMVPACK_HOST_DEVICE T atomic_or(T* place, T value) {
 #ifdef __CUDA_ARCH__
   return static_cast<T>(atomicOr(detail::cuda_word(place), value));
 #else
-  const T before = *place;
-  *place = before | value;
-  return before;
+  return std::exchange(*place, *place | value);
 #endif
 }
 /// Puts `value` there if `expected` is there.
@@ -127,9 +120,7 @@ SPMVPACK_HOST_DEVICE T atomic_exchange_if(T* place, T expected, T value) {
 #ifdef __CUDA_ARCH__
   return static_cast<T>(atomicCAS(detail::cuda_word(place), expected, value));
 #else
-  const T before = *place;
-  if (before == expected) *place = value;
-  return before;
+  return std::exchange(*place, *place == expected ? value : *place);
 #endif
 }
 

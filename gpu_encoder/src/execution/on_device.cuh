@@ -63,21 +63,9 @@ void launch(void (*kernel)(std::uint64_t, F), std::uint64_t count, std::uint64_t
 }  // namespace on_device_detail
 
 /// The passes of one encoding. Functions that return what a pass has found wait for the stream; others do not.
-class OnDevice {
+class OnDevice : public WithMemory {
  public:
-  OnDevice(Memory& memory, gpu_loader::Stream stream) : memory_(&memory), stream_(stream) {}
-
-  [[nodiscard]] Memory& memory() const { return *memory_; }
-  /// Scratch memory, uninitialised.
-  template <class T>
-  [[nodiscard]] Buffer<T> allocate(std::uint64_t size) const {
-    return {*memory_, size, Memory::Use::scratch};
-  }
-  /// Memory of a section, uninitialised.
-  template <class T>
-  [[nodiscard]] Buffer<T> keep(std::uint64_t size) const {
-    return {*memory_, size, Memory::Use::kept};
-  }
+  OnDevice(Memory& memory, gpu_loader::Stream stream) : WithMemory(memory), stream_(stream) {}
 
   /// f(i) for each i < count, in any order and at the same time.
   template <class F>
@@ -139,7 +127,7 @@ class OnDevice {
   /// out[i] = in[0] + ... + in[i - 1] for each i < count; `out` may be `in`. T is u32 or u64.
   template <class T>
   void sum_before(const T* in, T* out, std::uint64_t count) const {
-    if (count != 0) primitives::sum_before(*memory_, stream_, in, out, count);
+    if (count != 0) primitives::sum_before(memory(), stream_, in, out, count);
   }
   template <class T>
   [[nodiscard]] T sum(const T* in, std::uint64_t count) const {
@@ -154,13 +142,13 @@ class OnDevice {
   /// or u64. Needs as much memory again, and exchanges the buffers. The further elements of larger buffers are lost.
   template <class Key>
   void sort_pairs(Buffer<Key>& keys, Buffer<std::uint32_t>& items, std::uint64_t count, int end_bit) const {
-    if (count != 0) primitives::sort_pairs(*memory_, stream_, keys, items, count, end_bit);
+    if (count != 0) primitives::sort_pairs(memory(), stream_, keys, items, count, end_bit);
   }
   /// The numbers of those flags that are not 0, in order; returns how many. `out` has room for `count`.
   [[nodiscard]] std::uint64_t select(const std::uint8_t* flags, std::uint64_t count, std::uint32_t* out) const {
     if (count == 0) return 0;
     const Buffer<std::uint64_t> found = allocate<std::uint64_t>(1);
-    primitives::select(*memory_, stream_, flags, count, out, found.data());
+    primitives::select(memory(), stream_, flags, count, out, found.data());
     return read(found.data());
   }
 
@@ -170,11 +158,10 @@ class OnDevice {
                           std::uint64_t count) const {
     if (count == 0) return 0;
     const Buffer<T> result = allocate<T>(1);
-    reduce(*memory_, stream_, in, result.data(), count);
+    reduce(memory(), stream_, in, result.data(), count);
     return read(result.data());
   }
 
-  Memory* memory_;
   gpu_loader::Stream stream_;
 };
 

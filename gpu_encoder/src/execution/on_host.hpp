@@ -13,19 +13,9 @@
 
 namespace spmvpack::gpu_encoder {
 
-class OnHost {
+class OnHost : public WithMemory {
  public:
-  explicit OnHost(Memory& memory) : memory_(&memory) {}
-
-  [[nodiscard]] Memory& memory() const { return *memory_; }
-  template <class T>
-  [[nodiscard]] Buffer<T> allocate(std::uint64_t size) const {
-    return {*memory_, size, Memory::Use::scratch};
-  }
-  template <class T>
-  [[nodiscard]] Buffer<T> keep(std::uint64_t size) const {
-    return {*memory_, size, Memory::Use::kept};
-  }
+  using WithMemory::WithMemory;
 
   template <class F>
   void each(std::uint64_t count, const F& f) const {
@@ -100,9 +90,6 @@ class OnHost {
       if (flags[i] != 0) out[found++] = static_cast<std::uint32_t>(i);
     return found;
   }
-
- private:
-  Memory* memory_;
 };
 
 }  // namespace spmvpack::gpu_encoder

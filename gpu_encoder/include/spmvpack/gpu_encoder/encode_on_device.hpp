@@ -13,6 +13,7 @@
 #include "spmvpack/container/base/export.hpp"
 #include "spmvpack/container/base/types.hpp"
 #include "spmvpack/encoder/aim.hpp"
+#include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 
 namespace spmvpack::gpu_encoder {
@@ -64,6 +65,10 @@ struct DeviceEncodeRequest {
   gpu_loader::DeviceAllocator allocator = {};
   double cache_share = gpu_loader::DeviceLoadOptions{}.cache_share;  ///< as gpu_loader::DeviceLoadOptions
   std::vector<KernelId> kernels = {};                                ///< as gpu_loader::DeviceLoadOptions
+
+  /// With what both requests have: strategy, settings, aim, transpose, updatable, force_size. Error(errc::usage) if the
+  /// other one has a codec or a tuner, which are for encoding on the host.
+  SPMVPACK_EXPORT static DeviceEncodeRequest of(const encoder::EncodeRequest& request);
 };
 
 struct DeviceEncoded {

@@ -25,20 +25,18 @@ SPMVPACK_HOST_DEVICE bool is_beyond(Warp& w, const std::uint32_t* place, std::ui
   return w.where([&](unsigned lane) { return lane == 0 && newest(place) > limit; }) != 0;
 }
 
-struct AddDistinct {
-  static constexpr std::uint64_t entries_of_warp = 1024;
-  Words values;
-  std::uint64_t entries;
+/// A hash table of distinct values, which grows no more beyond a limit.
+struct ValueSet {
   std::uint64_t* slots;
-  std::uint64_t slot_mask;
-  std::uint32_t limit;
-  std::uint32_t* found;  ///< [0]: values so far, [1]: whether free_slot is one
+  std::uint64_t size;            ///< slots: more than limit + 1, with room for what many lanes add before they see it
+  std::uint32_t* found;          ///< values so far
+  std::uint32_t* has_free_slot;  ///< whether free_slot is one
+  std::uint64_t limit;
 
+  /// Adds values[first], ..., values[end - 1]. False if the set is beyond its limit, by these or by others'.
   template <class Warp>
-  SPMVPACK_HOST_DEVICE void operator()(std::uint64_t i, Warp& w) const {
-    const std::uint64_t first = i * entries_of_warp,
-                        end = first + entries_of_warp < entries ? first + entries_of_warp : entries;
-    if (is_beyond(w, found, limit)) return;
+  [[nodiscard]] SPMVPACK_HOST_DEVICE bool add(Warp& w, const Words& values, std::uint64_t first,
+                                              std::uint64_t end) const {
     typename Warp::template PerLane<std::uint64_t> latest;
     w.each([&](unsigned lane) { latest[lane] = free_slot; });
     for (std::uint64_t k = first; k < end; k += warp_lanes) {
@@ -49,20 +47,21 @@ struct AddDistinct {
         latest[lane] = bits;
         return add(bits);
       });
-      if (added != 0 && is_beyond(w, found, limit)) return;
+      if (added != 0 && is_beyond(w, found, limit)) return false;
     }
+    return true;
   }
 
  private:
   /// Whether it was not there.
   SPMVPACK_HOST_DEVICE bool add(std::uint64_t bits) const {
     if (bits == free_slot) {
-      if (newest(found + 1) != 0 || atomic_exchange_if(found + 1, 0U, 1U) != 0) return false;
+      if (newest(has_free_slot) != 0 || atomic_exchange_if(has_free_slot, 0U, 1U) != 0) return false;
       atomic_add(found, 1U);
       return true;
     }
-    std::uint64_t slot = encoder::hash_of_key(bits) >> 32U & slot_mask;
-    for (std::uint64_t probes = 1;; ++probes, slot = (slot + 1) & slot_mask) {
+    std::uint64_t slot = (encoder::hash_of_key(bits) >> 32U) * size >> 32U;
+    for (std::uint64_t probes = 1;; ++probes, slot = slot + 1 == size ? 0 : slot + 1) {
       std::uint64_t there = slots[slot];
       if (there == free_slot) {
         there = atomic_exchange_if(slots + slot, free_slot, bits);
@@ -74,6 +73,20 @@ struct AddDistinct {
       if (there == bits) return false;
       if (probes % 16 == 0 && newest(found) > limit) return true;  // there may be no free slot left
     }
+  }
+};
+
+struct AddDistinct {
+  static constexpr std::uint64_t entries_of_warp = 1024;
+  Words values;
+  std::uint64_t entries;
+  ValueSet set;
+
+  template <class Warp>
+  SPMVPACK_HOST_DEVICE void operator()(std::uint64_t i, Warp& w) const {
+    const std::uint64_t first = i * entries_of_warp,
+                        end = first + entries_of_warp < entries ? first + entries_of_warp : entries;
+    if (!is_beyond(w, set.found, set.limit)) static_cast<void>(set.add(w, values, first, end));
   }
 };
 
@@ -107,13 +120,13 @@ Distinct count_distinct(const Execution& run, const Csr& a, std::uint64_t limit)
   while (size < 2 * std::min(limit, a.nnz)) size *= 2;
   Distinct distinct;
   distinct.slots = run.template allocate<std::uint64_t>(size);
-  const Buffer<std::uint32_t> found = run.template allocate<std::uint32_t>(2);
+  const Buffer<std::uint32_t> found = run.template allocate<std::uint32_t>(2);  // and whether free_slot is one
   run.zero(found.data(), found.bytes());
   run.each(size, FreeSlots{distinct.slots.data()});
   const Words values{a.value_bits, static_cast<std::uint32_t>(size_of(a.type))};
   run.each_warp(
       div_up(a.nnz, AddDistinct::entries_of_warp), 0,
-      AddDistinct{values, a.nnz, distinct.slots.data(), size - 1, static_cast<std::uint32_t>(limit), found.data()});
+      AddDistinct{values, a.nnz, ValueSet{distinct.slots.data(), size, found.data(), found.data() + 1, limit}});
   const std::vector<std::uint32_t> counts = run.read(found.data(), 2);
   distinct.count = std::min<std::uint64_t>(counts[0], limit + 1);
   distinct.has_free_slot = counts[1] != 0;

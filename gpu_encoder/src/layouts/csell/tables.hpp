@@ -67,45 +67,8 @@ struct AddOfTiles {
   SPMVPACK_HOST_DEVICE void operator()(std::uint64_t index, Warp& w) const {
     const std::uint64_t i = index / some.tile_slices, s = some.first_slice(i) + index % some.tile_slices;
     if (s >= rows.slices() || is_beyond(w, too_many, 0)) return;
-    const std::uint64_t first = rows.slice_begin(s), end = rows.slice_begin(s + 1);
-    typename Warp::template PerLane<std::uint64_t> latest;
-    w.each([&](unsigned lane) { latest[lane] = free_slot; });
-    for (std::uint64_t k = first; k < end; k += warp_lanes) {
-      const std::uint32_t added = w.where([&](unsigned lane) {
-        if (k + lane >= end) return false;
-        const std::uint64_t bits = rows.values[k + lane];
-        if (bits == latest[lane]) return false;
-        latest[lane] = bits;
-        return add(i, bits);
-      });
-      if (added == 0 || !is_beyond(w, counts + i, limit)) continue;
-      w.once([&] { *too_many = 1; });
-      return;
-    }
-  }
-
- private:
-  SPMVPACK_HOST_DEVICE bool add(std::uint64_t i, std::uint64_t bits) const {
-    if (bits == free_slot) {
-      if (newest(has_free_slot + i) != 0 || atomic_exchange_if(has_free_slot + i, 0U, 1U) != 0) return false;
-      atomic_add(counts + i, 1U);
-      return true;
-    }
-    std::uint64_t* const mine = slots + first_slot[i];
-    const std::uint64_t size = first_slot[i + 1] - first_slot[i];
-    std::uint64_t slot = (encoder::hash_of_key(bits) >> 32U) * size >> 32U;
-    for (std::uint64_t probes = 1;; ++probes, slot = slot + 1 == size ? 0 : slot + 1) {
-      std::uint64_t there = mine[slot];
-      if (there == free_slot) {
-        there = atomic_exchange_if(mine + slot, free_slot, bits);
-        if (there == free_slot) {
-          atomic_add(counts + i, 1U);
-          return true;
-        }
-      }
-      if (there == bits) return false;
-      if (probes % 16 == 0 && newest(counts + i) > limit) return true;  // there may be no free slot left
-    }
+    const ValueSet set{slots + first_slot[i], first_slot[i + 1] - first_slot[i], counts + i, has_free_slot + i, limit};
+    if (!set.add(w, rows.values, rows.slice_begin(s), rows.slice_begin(s + 1))) w.once([&] { *too_many = 1; });
   }
 };
 

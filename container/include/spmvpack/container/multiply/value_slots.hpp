@@ -28,8 +28,8 @@ struct ValueSlots {
 };
 
 /// Whether a matrix can have them: all but one of f32 with so many entries that their numbers need 64 bits.
-constexpr bool fits_value_slots(const MatrixFacts& facts) {
-  return facts.value_type != ValueType::f32 || !are_wide_numbers(facts.nnz);
+constexpr bool fits_value_slots(ValueType type, std::uint64_t nnz) {
+  return type != ValueType::f32 || !are_wide_numbers(nnz);
 }
 
 /// Of a part of `source`, in host memory; `nnz`: of A. Needs memory for another copy of the part's sections for a
