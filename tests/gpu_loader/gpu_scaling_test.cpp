@@ -55,15 +55,13 @@ std::vector<V> plain(const DeviceMatrix& a, Operation operation, V alpha, const 
   return y.get();
 }
 
-/// What docs/LAYOUTS.md says of a multiply with factors, by one without.
 template <class V>
 std::vector<V> by_parts(const DeviceMatrix& a, Operation operation, const std::vector<V>& of_x,
-                        const std::vector<V>& of_y, V alpha, std::vector<V> x, V beta, std::vector<V> y) {
-  for (std::size_t j = 0; j < of_x.size(); ++j) x[j] = of_x[j] * x[j];
-  if (of_y.empty()) return plain<V>(a, operation, alpha, x, beta, y);
-  const std::vector<V> sums = plain<V>(a, operation, 1, x, 0, y);
-  for (std::size_t i = 0; i < y.size(); ++i) y[i] = std::fma(alpha * of_y[i], sums[i], beta == 0 ? V{0} : beta * y[i]);
-  return y;
+                        const std::vector<V>& of_y, V alpha, const std::vector<V>& x, V beta, const std::vector<V>& y) {
+  return with_factors<V>(of_y, of_x, alpha, x, beta, y,
+                         [&](V factor, const std::vector<V>& of_a, V b, const std::vector<V>& before) {
+                           return plain<V>(a, operation, factor, of_a, b, before);
+                         });
 }
 
 template <class V>

@@ -54,23 +54,6 @@ struct Factors {
   [[nodiscard]] Scaling<V> scaling() const { return {rows, columns}; }
 };
 
-/// What docs/LAYOUTS.md says of a multiply with factors, by one without.
-template <class V>
-std::vector<V> by_parts(const HostMatrix& a, Operation operation, const Scaling<V>& given, V alpha, std::vector<V> x,
-                        V beta, std::vector<V> y) {
-  const Scaling<V> scaling = operation == Operation::none ? given : Scaling<V>{given.columns, given.rows};
-  for (std::size_t j = 0; j < scaling.columns.size(); ++j) x[j] = scaling.columns[j] * x[j];
-  if (scaling.rows.empty()) {
-    a.multiply<V>(alpha, x, beta, y, 2, describe<V>(operation));
-    return y;
-  }
-  std::vector<V> sums(y.size(), std::numeric_limits<V>::quiet_NaN());
-  a.multiply<V>(1, x, 0, sums, 2, describe<V>(operation));
-  for (std::size_t i = 0; i < y.size(); ++i)
-    y[i] = std::fma(alpha * scaling.rows[i], sums[i], beta == 0 ? V{0} : beta * y[i]);
-  return y;
-}
-
 /// Of every number of columns, in every order of X and Y, real and complex.
 template <class V>
 void check_roundings(const HostMatrix& a, Operation operation, bool of_rows, bool of_columns) {
@@ -79,7 +62,12 @@ void check_roundings(const HostMatrix& a, Operation operation, bool of_rows, boo
                       y_rows = operation == Operation::none ? a.facts().rows : a.facts().cols;
   for (const V beta : {V{0}, V(0.75)}) {
     const auto one = [&](const std::vector<V>& x, const std::vector<V>& y) {
-      return by_parts<V>(a, operation, factors.scaling(), V(-1.5), x, beta, y);
+      const bool turned = operation != Operation::none;
+      return with_factors<V>(turned ? factors.columns : factors.rows, turned ? factors.rows : factors.columns, V(-1.5),
+                             x, beta, y, [&](V alpha, const std::vector<V>& of_a, V b, std::vector<V> before) {
+                               a.multiply<V>(alpha, of_a, b, before, 2, describe<V>(operation));
+                               return before;
+                             });
     };
     const auto all = [&]<class W>(StoredColumns<W>& x, StoredColumns<W>& y) {
       a.multiply<W>(V(-1.5), x.view(), beta, y.view(), 2, describe<W>(operation), factors.scaling());
