@@ -7,7 +7,7 @@ build_packages=(g++ cmake ninja-build pkg-config libboost-program-options-dev li
 # shellcheck disable=SC2034
 wheel_packages=(libbz2-dev nettle-dev zlib1g-dev python3-dev python3-venv)
 # shellcheck disable=SC2034
-test_packages=(catch2 ccache clang-14 clang-format-14 clang-tidy-14 libomp-14-dev dpkg-dev gzip bzip2 jq
+test_packages=(catch2 ccache clang-14 clang-format-14 clang-tidy-14 lld-14 libomp-14-dev dpkg-dev gzip bzip2 jq
   libmetis-dev xz-utils zstd shellcheck "${wheel_packages[@]}" python3 python3-numpy python3-scipy
   python3-xxhash python3-zstandard python3-jsonschema)
 # For PETSc's plug-in and its test: 130 packages with those that they need, most of them other solvers.
