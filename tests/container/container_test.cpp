@@ -30,6 +30,7 @@ TEST_CASE("every changed byte of a file is noticed", "[sequential]") {
       for (std::size_t i = 0; i < bytes.size(); i += sanitized && i > 512 ? 7 : 1) {
         const errc expected = i < 8 ? errc::bad_input : i < 12 ? errc::unsupported : errc::corrupt;
         for (const unsigned flip : {0x01U, 0x80U, 0xFFU}) {
+          if (i > 512 && flip != std::array{0x01U, 0x80U, 0xFFU}[i % 3]) continue;  // data: checksums alone notice
           bytes[i] ^= std::byte(flip);
           const errc found = verdict(bytes);
           if (found != expected) {
@@ -150,12 +151,13 @@ TEST_CASE("the same bytes at any number of threads, the same digest in any layou
       row.push_back(static_cast<std::uint32_t>((r * 7 + i * i * 31) % 60000));
     return row;
   });
+  const Digest digest = content_digest(a);
   for (const std::string& layout : layout_names())
     for (const format::Codec codec : {format::Codec::none, format::Codec::zstd}) {
       if (!suits(a, layout)) continue;
       const Encoded one = encode(a, layout, {}, codec, 1), many = encode(a, layout, {}, codec, 5);
       CHECK(one.bytes == many.bytes);
-      CHECK(open(one.bytes).facts().digest == content_digest(a));
+      CHECK(open(one.bytes).facts().digest == digest);
     }
 }
 

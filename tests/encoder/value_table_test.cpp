@@ -78,8 +78,10 @@ TEST_CASE("A value table counts what a map counts") {
   check(std::vector<double>{0.0});
   check(std::vector<double>(100'000, 1.0));
   for (const std::uint64_t n : {31U, 32U, 33U, 64U, 65U, 1000U, 65'535U, 65'536U, 65'537U, 300'000U})
-    for (const std::uint64_t distinct : {1U, 2U, 5U, 255U, 256U, 257U, 4000U})
+    for (const std::uint64_t distinct : {1U, 2U, 5U, 255U, 256U, 257U, 4000U}) {
+      if (test::sanitized && n == 300'000 && distinct != 1 && distinct != 257) continue;
       if (distinct <= n) check(mixed(n, distinct, n + distinct));
+    }
   check(mixed(700'000, 500'000, 1));
 }
 

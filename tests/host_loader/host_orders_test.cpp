@@ -1,5 +1,6 @@
 // The documented orders of additions of ccoo, sjds, amb, csell and bitflag.
 
+#include <array>
 #include <map>
 #include <random>
 #include <string>
@@ -129,11 +130,17 @@ void require_order(const char* layout, const CsrMatrix& matrix, const std::map<s
 
 template <class A>
 void csell_in_order() {
-  for (const CsellCase& c : csell_cases<A>())
-    for (const char* const sums : {"1", "2", "4"}) {
+  const std::array<const char*, 3> every_sums{"1", "2", "4"};
+  std::size_t turn = 0;
+  for (const CsellCase& c : csell_cases<A>()) {
+    ++turn;
+    for (std::size_t i = 0; i < every_sums.size(); ++i) {
+      if ((sanitized || sizeof(A) == 4) && turn % 3 != i) continue;  // by turns: f64 in release has them all
+      const char* const sums = every_sums[i];
       INFO(c.name << ", " << c.values << ", sums " << sums);
       require_order<A, OrderOfCsell>("csell", c.matrix, {{"csell.values", c.values}, {"csell.sums", sums}});
     }
+  }
   for (const Variant& variant : every_variant())
     for (const NamedMatrix& m : random_matrices<A>(47, 2)) {
       if (variant.layout != "csell" || !suits(m.matrix, variant)) continue;
