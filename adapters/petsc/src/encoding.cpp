@@ -171,21 +171,11 @@ bool gains(Encoding& result, double share, const EncodingOptions& options) {
   return false;
 }
 
-/// How many multiplies by csr an update of the matrix takes on a host, as measured on an EPYC (Zen 3).
+/// How many multiplies by csr an update of the matrix takes on a host.
 double update_in_multiplies(const Plan& plan) {
-  struct OfLayout {
-    std::string_view layout;
-    double multiplies;
-  };
-  constexpr OfLayout known[] = {{"csr", 1},  {"coo", 1},     {"ell", 5},    {"sell", 2},
-                                {"ccoo", 3}, {"bitflag", 2}, {"sjds", 2.5}, {"csell", 2}};
-  constexpr double of_others = 4;
   double most = 0;
-  for (const encoder::PartPlan& part : plan.parts) {
-    const auto* const found = std::find_if(std::begin(known), std::end(known),
-                                           [&](const OfLayout& one) { return one.layout == part.info.layout; });
-    most = std::max(most, found != std::end(known) ? found->multiplies : of_others);
-  }
+  for (const encoder::PartPlan& part : plan.parts)
+    most = std::max(most, encoder::find_layout_encoder(part.info.layout).traits.update_multiplies);
   return most;
 }
 

@@ -171,6 +171,7 @@ extern const LayoutEncoder csr{"csr",
                                "any matrix, uncompressed: what the others are compared with",
                                {},
                                csr_plans::plan,
-                               csr_plans::fill};
+                               csr_plans::fill,
+                               {.update_multiplies = 1}};
 
 }  // namespace spmvpack::encoder::layouts

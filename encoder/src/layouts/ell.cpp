@@ -70,7 +70,8 @@ extern const LayoutEncoder ell{"ell",
                                "rows of one length",
                                {},
                                ell_plans::plan_ell,
-                               ell_plans::fill};
+                               ell_plans::fill,
+                               {.update_multiplies = 5}};
 extern const LayoutEncoder ellpack_r{.name = "ellpack_r",
                                      .summary = "ELLPACK-R: ell and the length of every row",
                                      .suits = "rows of nearly one length",

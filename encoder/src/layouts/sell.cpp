@@ -210,6 +210,6 @@ extern const LayoutEncoder sell{"sell",
                                 sell_plans::settings,
                                 sell_plans::plan,
                                 sell_plans::fill,
-                                {.least = sell_plans::least}};
+                                {.least = sell_plans::least, .update_multiplies = 2}};
 
 }  // namespace spmvpack::encoder::layouts

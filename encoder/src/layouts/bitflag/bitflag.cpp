@@ -395,6 +395,6 @@ extern const LayoutEncoder bitflag{"bitflag",
                                    bitflag_plans::settings,
                                    bitflag_plans::plan,
                                    bitflag_plans::fill,
-                                   {.least = bitflag_plans::least, .aims = true}};
+                                   {.least = bitflag_plans::least, .aims = true, .update_multiplies = 2}};
 
 }  // namespace spmvpack::encoder::layouts

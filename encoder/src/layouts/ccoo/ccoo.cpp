@@ -260,12 +260,13 @@ Least least(const Survey& s) {
 }  // namespace
 }  // namespace ccoo_plans
 
-extern const LayoutEncoder ccoo{.name = "ccoo",
-                                .summary = "compressed COO: chunks with 8/16/32-bit columns and a table of 256 values",
-                                .suits = "irregular rows, columns near each other, few distinct values",
-                                .settings = ccoo_plans::settings,
-                                .plan = ccoo_plans::plan,
-                                .fill = ccoo_plans::fill,
-                                .traits = {.least = ccoo_plans::least, .empty_rows = EmptyRows::in_turn}};
+extern const LayoutEncoder ccoo{
+    .name = "ccoo",
+    .summary = "compressed COO: chunks with 8/16/32-bit columns and a table of 256 values",
+    .suits = "irregular rows, columns near each other, few distinct values",
+    .settings = ccoo_plans::settings,
+    .plan = ccoo_plans::plan,
+    .fill = ccoo_plans::fill,
+    .traits = {.least = ccoo_plans::least, .update_multiplies = 3, .empty_rows = EmptyRows::in_turn}};
 
 }  // namespace spmvpack::encoder::layouts

@@ -171,6 +171,6 @@ extern const LayoutEncoder csell{"csell",
                                  csell_plans::settings,
                                  csell_plans::plan,
                                  csell_plans::fill,
-                                 {.least = csell_plans::least, .aims = true}};
+                                 {.least = csell_plans::least, .aims = true, .update_multiplies = 2}};
 
 }  // namespace spmvpack::encoder::layouts

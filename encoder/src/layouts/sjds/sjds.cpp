@@ -267,12 +267,13 @@ Least least(const Survey& s) {
 }  // namespace
 }  // namespace sjds_plans
 
-extern const LayoutEncoder sjds{.name = "sjds",
-                                .summary = "sliced JDS: slices of 8 sorted rows, side by side and without padding",
-                                .suits = "rows of any lengths, on CPUs; auto takes it only for those",
-                                .settings = sjds_plans::settings,
-                                .plan = sjds_plans::plan,
-                                .fill = sjds_plans::fill,
-                                .traits = {.least = sjds_plans::least, .aims = true, .hosts_only = true}};
+extern const LayoutEncoder sjds{
+    .name = "sjds",
+    .summary = "sliced JDS: slices of 8 sorted rows, side by side and without padding",
+    .suits = "rows of any lengths, on CPUs; auto takes it only for those",
+    .settings = sjds_plans::settings,
+    .plan = sjds_plans::plan,
+    .fill = sjds_plans::fill,
+    .traits = {.least = sjds_plans::least, .aims = true, .hosts_only = true, .update_multiplies = 2.5}};
 
 }  // namespace spmvpack::encoder::layouts
