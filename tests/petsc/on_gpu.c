@@ -155,22 +155,23 @@ static PetscErrorCode compare(const char* what, Mat expected, Mat found) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How often MatView() says `text` of this rank's diagonal block, which must be at least so many times. In mode vector
-   the block is not encoded: a matrix of both blocks is, of which -mat_spmvpack_view tells. */
-static PetscErrorCode require_said(const char* what, Mat a, const char* text, int least) {
+/* How often MatView() says `text` of this rank's diagonal block, twice if it says it of A and A^T together. In mode
+   vector, -1: the block is not encoded; a matrix of both blocks is, of which -mat_spmvpack_view tells. */
+static PetscErrorCode count_said(Mat a, const char* text, int* found) {
   Mat block = a;
   char mode[64] = "";
   PetscViewer viewer;
   char line[1024];
   FILE* file = tmpfile();
-  int found = 0;
 
   PetscFunctionBeginUser;
+  *found = -1;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_spmvpack_mode", mode, sizeof(mode), NULL));
   if (ranks > 1 && strcmp(mode, "vector") == 0) {
     fclose(file);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  *found = 0;
   if (ranks > 1) PetscCall(MatGetDiagonalBlock(a, &block));
   PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, file, &viewer));
   PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
@@ -179,13 +180,22 @@ static PetscErrorCode require_said(const char* what, Mat a, const char* text, in
   rewind(file);
   while (fgets(line, sizeof(line), file)) {
     if (strstr(line, "spmvpack:") == NULL) continue;
-    for (const char* at = line; (at = strstr(at, text)) != NULL; ++at) ++found;
+    const int each = strstr(line, "A and A^T in ") != NULL ? 2 : 1;
+    for (const char* at = line; (at = strstr(at, text)) != NULL; ++at) *found += each;
   }
   fclose(file);
-  if (found < least) fail("%s: \"%s\" is said %d times of the matrix, and not %d", what, text, found, least);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-static PetscErrorCode require_encoded(const char* what, Mat a) { return require_said(what, a, "nonzeros: A in ", 1); }
+static PetscErrorCode require_said(const char* what, Mat a, const char* text, int least) {
+  int found = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(count_said(a, text, &found));
+  if (found >= 0 && found < least)
+    fail("%s: \"%s\" is said %d times of the matrix, and not %d", what, text, found, least);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+static PetscErrorCode require_encoded(const char* what, Mat a) { return require_said(what, a, "nonzeros: A ", 1); }
 
 /* What a program may do with a matrix; with both, and again. */
 static PetscErrorCode scale(Mat a) { return MatScale(a, 1.5); }
@@ -431,7 +441,10 @@ static PetscErrorCode new_values(void) {
       PetscCall(compare("new values", pair[0], pair[1]));
       PetscCall(require_encoded("new values", pair[1]));
     }
-    PetscCall(require_said("new values", pair[1], "encoded 2 times in ", 2));
+    /* On the device, A^T is encoded with A, once more. */
+    int there = 0;
+    PetscCall(count_said(pair[1], "on the GPU)", &there));
+    PetscCall(require_said("new values", pair[1], there > 0 ? "encoded 4 times in " : "encoded 2 times in ", 2));
     PetscCall(require_said("new values", pair[1], ", updated 4 times", 2));
     if (!coo) {
       for (int k = 0; k < 2; ++k) PetscCall(new_pattern(pair[k]));
@@ -441,6 +454,72 @@ static PetscErrorCode new_values(void) {
       PetscCall(require_encoded("new values of it", pair[1]));
     }
     for (int k = 0; k < 2; ++k) PetscCall(MatDestroy(&pair[k]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Matrices that are encoded where they are, or on the host: with another pattern and with new values. */
+static PetscErrorCode encoding(void) {
+  static const char *const layouts[] = {"csr", "sell", "csell", "bitflag"}, *const encoders[] = {"device", "host"};
+  char layout[64] = "", encoder[64] = "";
+  PetscBool has_layout, has_encoder;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_spmvpack_layout", layout, sizeof(layout), &has_layout));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_spmvpack_encode", encoder, sizeof(encoder), &has_encoder));
+  for (size_t k = 0; k < sizeof(layouts) / sizeof(*layouts); ++k)
+    for (int host = 0; host < 2; ++host)
+      for (int symmetric = 0; symmetric < 2; ++symmetric) {
+        Mat pair[2];
+        char text[64];
+        const char* const where = host ? "(on the host)" : "(on the GPU)";
+
+        PetscCall(PetscOptionsSetValue(NULL, "-mat_spmvpack_layout", layouts[k]));
+        PetscCall(PetscOptionsSetValue(NULL, "-mat_spmvpack_encode", encoders[host]));
+        const PetscBool coo = (PetscBool)symmetric; /* assembled on the device, always in its pattern */
+        PetscCall(make(PEER, coo, (PetscBool)symmetric, &pair[0]));
+        PetscCall(make(OURS, coo, (PetscBool)symmetric, &pair[1]));
+        PetscCall(compare(encoders[host], pair[0], pair[1]));
+        PetscCall(require_said(layouts[k], pair[1], where, 1));
+        PetscCall(PetscSNPrintf(text, sizeof(text), "%s in %s, ", host ? "A" : "A and A^T", layouts[k]));
+        PetscCall(require_said(layouts[k], pair[1], text, 1));
+        if (!host) PetscCall(require_said(layouts[k], pair[1], "encoded 2 times in ", 2));
+        if (!coo) {
+          for (int m = 0; m < 2; ++m) PetscCall(new_pattern(pair[m]));
+          PetscCall(compare("another pattern", pair[0], pair[1]));
+          PetscCall(require_said("another pattern", pair[1], where, 1));
+          if (!host) PetscCall(require_said("another pattern", pair[1], "encoded 4 times in ", 2));
+        }
+        /* Encoded again, to be updatable, and then updated. */
+        for (int times = 0; times < 3; ++times) {
+          for (int m = 0; m < 2; ++m) PetscCall(MatScale(pair[m], times % 2 ? 2 : -0.75));
+          PetscCall(compare("new values of it", pair[0], pair[1]));
+        }
+        PetscCall(require_said("new values of it", pair[1], where, 1));
+        PetscCall(require_said("new values of it", pair[1], ", updated 2 times", 2));
+        if (!host)
+          PetscCall(require_said("new values of it", pair[1], coo ? "encoded 4 times in " : "encoded 6 times in ", 2));
+        for (int m = 0; m < 2; ++m) PetscCall(MatDestroy(&pair[m]));
+      }
+  /* What the device does not have is the host's. */
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_spmvpack_layout", "ccoo"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_spmvpack_encode", "device"));
+  Mat peer, ours;
+  PetscCall(make(PEER, PETSC_FALSE, PETSC_FALSE, &peer));
+  PetscCall(make(OURS, PETSC_FALSE, PETSC_FALSE, &ours));
+  PetscCall(compare("a layout of the host", peer, ours));
+  PetscCall(require_said("a layout of the host", ours, "(on the host)", 1));
+  PetscCall(MatDestroy(&peer));
+  PetscCall(MatDestroy(&ours));
+  if (has_layout) {
+    PetscCall(PetscOptionsSetValue(NULL, "-mat_spmvpack_layout", layout));
+  } else {
+    PetscCall(PetscOptionsClearValue(NULL, "-mat_spmvpack_layout"));
+  }
+  if (has_encoder) {
+    PetscCall(PetscOptionsSetValue(NULL, "-mat_spmvpack_encode", encoder));
+  } else {
+    PetscCall(PetscOptionsClearValue(NULL, "-mat_spmvpack_encode"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -686,6 +765,7 @@ int main(int argc, char** argv) {
     PetscErrorCode (*check)(void);
   } groups[] = {{"changed matrices", mutations},
                 {"new values", new_values},
+                {"encoding on the device and on the host", encoding},
                 {"assembly on the device", assembly_on_device},
                 {"copies, conversions, bound to the CPU", places},
                 {"several streams", streams},

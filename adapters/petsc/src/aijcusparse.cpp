@@ -111,7 +111,42 @@ PetscErrorCode update_on_gpu(Mat a, const State& state, Operator& op, std::strin
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-constexpr Place on_gpu{"AIJCUSPARSE", true, contents_on_gpu, defaults_on_gpu, tuner_on_gpu, load, update_on_gpu};
+/// From AIJCUSPARSE's arrays on the device, to which PETSc copies what is newer on the host, or on the host alone.
+PetscErrorCode encode_on_gpu(Mat a, const State& state, bool transpose, EncodedThere* made) {
+  EncodingOptions options = state.options.encoding;
+  const auto rows = static_cast<std::uint64_t>(state.rows), cols = static_cast<std::uint64_t>(state.cols);
+  int device = 0;
+  gpu_loader::Stream stream = nullptr;
+  const PetscInt *row_ptr = nullptr, *col_idx = nullptr;
+  const PetscScalar* values = nullptr;
+  std::uint64_t filled = 0;
+  PetscFunctionBegin;
+  options.transpose = transpose;
+  options.updatable = state.updatable;
+  if (!encodes_on_device(options)) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt r = 0; r < state.rows; ++r) filled += state.contents.row_ptr[r] != state.contents.row_ptr[r + 1];
+  if (filled < rows / 2) PetscFunctionReturn(PETSC_SUCCESS);  // the host lists the rows that have entries
+  PetscCall(current_device(&device));
+  PetscCall(current_stream(&stream));
+  PetscCall(PetscLogEventBegin(events.encode, a, 0, 0, 0));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(a, &values));
+  PetscCall(MatSeqAIJCUSPARSEGetIJ(a, PETSC_FALSE, &row_ptr, &col_idx));
+  PetscCall(PetscLogGpuTimeBegin());
+  made->failure = failure_of([&] {
+    const gpu_loader::CurrentDevice current(device);
+    const auto nonzeros = static_cast<std::uint64_t>(state.nnz);
+    made->encoding = encode_on_device({rows, cols, nonzeros, row_ptr, col_idx, values}, options, stream, &made->device);
+    made->encoding.filled_rows = filled;
+  });
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(MatSeqAIJCUSPARSERestoreIJ(a, PETSC_FALSE, &row_ptr, &col_idx));
+  PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(a, &values));
+  PetscCall(PetscLogEventEnd(events.encode, a, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+constexpr Place on_gpu{"AIJCUSPARSE", true, contents_on_gpu, defaults_on_gpu,
+                       tuner_on_gpu,  load, update_on_gpu,   encode_on_gpu};
 
 /// Composes a State with the matrix unless it has one of its own.
 PetscErrorCode state_of(Mat a, State** state) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gather.hpp"
+#include "spmvpack/container/layouts/csr.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 #include "spmvpack/gpu_loader/device.hpp"
 #include "spmvpack/gpu_loader/timing.hpp"
@@ -67,6 +68,10 @@ DeviceOperator::DeviceOperator(const Encoding& encoding, int threads, gpu_loader
   require(cudaStreamSynchronize(nullptr), "copying the order of values");  // the copy may still be on its way
 }
 
+DeviceOperator::DeviceOperator(gpu_loader::DeviceMatrix matrix, bool updatable) : matrix_(std::move(matrix)) {
+  if (updatable) streams_.emplace();
+}
+
 void DeviceOperator::update_values(std::span<const double> values, gpu_loader::Stream stream) {
   streams_->updates(stream);
   if (order_) {
@@ -98,6 +103,30 @@ void DeviceOperator::multiply_columns(Operation operation, const DenseView<const
     found = of_columns_.emplace(key, gpu_loader::DeviceMultiplier(matrix_, description)).first;
   }
   found->second.multiply<double>(1.0, x, 0.0, y, stream);
+}
+
+bool encodes_on_device(const EncodingOptions& options) {
+  const auto layouts = gpu_encoder::layouts_on_device();
+  return std::find(layouts.begin(), layouts.end(), options.layout) != layouts.end();
+}
+
+Encoding encode_on_device(const gpu_encoder::DeviceCsr& a, const EncodingOptions& options, gpu_loader::Stream stream,
+                          std::shared_ptr<DeviceOperator>* device) {
+  gpu_encoder::DeviceEncodeRequest request;
+  request.strategy = options.layout;
+  request.aim = options.aim;
+  request.transpose = options.transpose;
+  request.updatable = options.updatable;
+  request.cache_share = gpu_loader::solver_cache_share;
+  const gpu_loader::DeviceMatrix matrix = gpu_encoder::encode_on_device(a, request, stream).matrix;
+  Encoding made;
+  made.updatable = options.updatable;
+  made.with_transpose = options.transpose;
+  made.layout = options.layout;
+  made.bytes = matrix.device_bytes(format::Role::a) + matrix.device_bytes(format::Role::transpose);
+  made.csr_bytes = layouts::csr::device_bytes(a.rows, a.nonzeros, a.value_type);
+  *device = std::make_shared<DeviceOperator>(matrix, options.updatable);
+  return made;
 }
 
 std::string target_of_device(int device) {

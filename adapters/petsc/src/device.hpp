@@ -13,6 +13,7 @@
 #include "encoding.hpp"
 #include "spmvpack/container/multiply/multiply.hpp"
 #include "spmvpack/encoder/tune.hpp"
+#include "spmvpack/gpu_encoder/encode_on_device.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 
 namespace spmvpack::petsc {
@@ -38,6 +39,8 @@ class DeviceOperator {
   /// Of Encoding::container, whose bytes are our own, to the current device. Waits until it is there. Errors: those of
   /// DeviceMatrix::load().
   DeviceOperator(const Encoding& encoding, int threads, gpu_loader::Stream stream);
+  /// Of what was encoded on the device.
+  DeviceOperator(gpu_loader::DeviceMatrix matrix, bool updatable);
   /// Gives an updatable one all of A's values, which are in device memory in the order of A's arrays. Multiplies on any
   /// stream then have them; nobody waits, but for work on other streams.
   void update_values(std::span<const double> values, gpu_loader::Stream stream);
@@ -57,6 +60,14 @@ class DeviceOperator {
   /// By whether with A^T, and the number of columns; a few.
   std::map<std::pair<bool, std::uint64_t>, gpu_loader::DeviceMultiplier> of_columns_;
 };
+
+/// Whether the GPU's encoder has what is asked for. `auto` is the host's, which compares more.
+bool encodes_on_device(const EncodingOptions& options);
+/// Encodes A, or with options.transpose A and A^T, in the current device's memory; A^T is nothing more if it is A or
+/// -A. Sets *device, and what an Encoding says of it but for filled_rows. Errors: those of
+/// gpu_encoder::encode_on_device().
+Encoding encode_on_device(const gpu_encoder::DeviceCsr& a, const EncodingOptions& options, gpu_loader::Stream stream,
+                          std::shared_ptr<DeviceOperator>* device);
 
 /// The target among encoder::target_names() that stands for this GPU, counted from 0: "h100", or "gpu" if it has no
 /// prices of its own. Error(errc::no_device) if there is no such GPU.

@@ -24,7 +24,7 @@ struct EncodingOptions {
   std::optional<double> at_most = {};
   /// `auto` chooses by measured times, but for matrices whose rows are mostly empty.
   std::optional<encoder::Tuner> tuner = {};
-  bool for_device = false;  ///< the result is a container, to be loaded by the caller
+  bool for_device = false;  ///< the result is a container, to be loaded by the caller, unless a device encodes
   bool transpose = false;   ///< encode A^T
   /// Take a form that new values can be written to, whatever they are. If a layout that is asked for by name has none,
   /// or rows repeat columns, the matrix is encoded as without.
@@ -45,10 +45,11 @@ void check_layout(const std::string& layout);
 struct Encoding {
   std::optional<host_loader::HostMatrix> matrix;  ///< none: AIJ multiplies, or a device has the matrix
   std::optional<Container> container;             ///< with EncodingOptions::for_device, in place of `matrix`
-  bool updatable = false;     ///< `matrix`, or the loaded container, takes any values in the same pattern
-  Array<std::int32_t> order;  ///< if updatable: value k is number order[k] of A's; empty: k
-  std::string layout;         ///< such as "bitflag", or "csell+csr"
-  std::string reason;         ///< why this layout, or why none
+  bool updatable = false;       ///< `matrix`, or what a device has, takes any values in the same pattern
+  bool with_transpose = false;  ///< a device has encoded A^T, too, which takes A's values with A
+  Array<std::int32_t> order;    ///< if updatable: value k is number order[k] of A's; empty: k
+  std::string layout;           ///< such as "bitflag", or "csell+csr"
+  std::string reason;           ///< why this layout, or why none
   /// With how many multiplies from one update to the next `auto` would encode after all; 0: with none.
   double pays_from = 0;
   std::uint64_t filled_rows = 0;  ///< with entries

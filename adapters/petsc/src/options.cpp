@@ -10,6 +10,8 @@ PetscErrorCode read_options(Mat a, const Place& place, Options* options) {
   char layout[64] = "auto", target[PETSC_MAX_PATH_LEN] = "";
   std::string default_target;
   PetscInt threads = 0;
+  constexpr const char* encoders[] = {"device", "host"};
+  PetscInt encoder = 0;
   PetscReal at_most = 0;
   PetscBool has_at_most = PETSC_FALSE;
   PetscFunctionBegin;
@@ -36,7 +38,11 @@ PetscErrorCode read_options(Mat a, const Place& place, Options* options) {
                                    &threads, nullptr, 0));
   PetscCall(PetscOptionsBool("-mat_spmvpack_view", "Say what became of the matrix when it is destroyed", "",
                              options->view, &options->view, nullptr));
+  if (place.encode != nullptr)
+    PetscCall(PetscOptionsEList("-mat_spmvpack_encode", "Where a matrix on a GPU is encoded, if the GPU has the layout",
+                                "", encoders, 2, encoders[0], &encoder, nullptr));
   PetscOptionsEnd();
+  options->on_device = encoder == 0;
   options->encoding.threads = static_cast<int>(threads);
   if (has_at_most != PETSC_FALSE) options->encoding.at_most = at_most;
   PetscCall(guarded([&] {

@@ -40,8 +40,7 @@ encoder::Tuner tuner_on_host(int threads) {
   return {host_loader::processor_name(), host_loader::measure_on_host(threads)};
 }
 
-/// Calls f with the matrix as it is in host memory. Of one whose newest values are on a GPU, PETSc copies these back:
-/// an encoder on the device would be called here, and here alone, with the arrays of MatSeqAIJGetCSRAndMemType().
+/// Calls f with the matrix as it is in host memory. Of one whose newest values are on a GPU, PETSc copies these back.
 template <class F>
 PetscErrorCode with_csr(Mat a, const State& state, F&& f) {
   const auto rows = static_cast<std::size_t>(state.rows), nnz = static_cast<std::size_t>(state.nnz);
@@ -103,6 +102,31 @@ PetscErrorCode leave_to_aij(const State& state, Operator& op, const std::string&
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Encodes A, or A and A^T, where the matrix is, if there is an encoder that has the layout. What it cannot take, the
+/// host does.
+PetscErrorCode decide_there(Mat a, State& state, bool transpose, bool* done) {
+  PetscLogDouble start = 0, end = 0;
+  EncodedThere made;
+  PetscFunctionBegin;
+  *done = false;
+  if (state.place->encode == nullptr || !state.options.on_device) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscTime(&start));
+  PetscCall(state.place->encode(a, state, transpose, &made));
+  PetscCall(PetscTime(&end));
+  if (!made.failure.empty())
+    PetscCall(PetscInfo(a, "spmvpack: the host encodes, as the GPU cannot: %s\n", made.failure.c_str()));
+  if (made.device == nullptr) PetscFunctionReturn(PETSC_SUCCESS);
+  Operator& op = state.a;
+  op.encoding = std::move(made.encoding);
+  op.device = std::move(made.device);
+  op.decided = op.current = *done = true;
+  op.encode_seconds += end - start;
+  ++op.encodes;
+  ++op.encodes_there;
+  PetscCall(PetscInfo(a, "spmvpack: %s", description_of(state).c_str()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Encodes A, or A^T, or finds that it is to stay on AIJ.
 PetscErrorCode decide(Mat a, State& state, Operator& op) {
   PetscLogDouble start = 0, end = 0;
@@ -143,11 +167,18 @@ PetscErrorCode give_values(Mat a, const State& state, Operator& op) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// "encoded in 34.4 ms", or if values have changed, "encoded 2 times in 62 ms, updated 9 times in 12 ms".
+/// "encoded in 34.4 ms", or if values have changed, "encoded 2 times in 62 ms, updated 9 times in 12 ms". For a device
+/// it says who has encoded: "encoded 3 times in 40 ms (2 times on the GPU)".
 std::string history_of(const State& state, const Operator& op) {
   std::string text = "encoded ";
   if (op.encodes > 1) text += fmt::format("{} times ", op.encodes);
   text += "in " + time_text(op.encode_seconds);
+  if (state.place->device) {
+    if (op.encodes_there == 0 || op.encodes_there == op.encodes)
+      text += op.encodes_there == 0 ? " (on the host)" : " (on the GPU)";
+    else
+      text += fmt::format(" ({} on the GPU)", counted(static_cast<std::uint64_t>(op.encodes_there), "time"));
+  }
   if (op.updates == 0) return text;
   text += ", updated " + counted(static_cast<std::uint64_t>(op.updates), "time");
   // Nobody waits for those of a device.
@@ -314,7 +345,8 @@ PetscErrorCode find_multiplier(Mat a, State& state, bool transpose, Multiplier* 
   PetscCall(notice_changes(a, state));
   if (state.nnz == 0 || state.nnz < state.options.min_nnz || state.changes > state.options.max_changes)
     PetscFunctionReturn(PETSC_SUCCESS);
-  Operator* op = transpose && !state.transpose_is_a ? &state.transpose : &state.a;
+  const bool by_a = !transpose || state.transpose_is_a || state.a.encoding.with_transpose;
+  Operator* op = by_a ? &state.a : &state.transpose;
   // AIJ comes first, unless the values before have been multiplied with often enough.
   const PetscInt64 multiplies = std::max(op->with_values_before, op->with_contents);
   const bool waits = multiplies < state.options.after;
@@ -323,6 +355,9 @@ PetscErrorCode find_multiplier(Mat a, State& state, bool transpose, Multiplier* 
     op->decided = false;
   op->with_contents += columns;
   if (waits && !(op->decided && op->current)) PetscFunctionReturn(PETSC_SUCCESS);
+  bool there = false;
+  if (!op->decided) PetscCall(decide_there(a, state, transpose, &there));
+  if (there) op = &state.a;
   if (!op->decided) {
     // Of values that change, it is not said that A^T is A.
     if (transpose && !state.updatable) {
@@ -348,7 +383,8 @@ std::string description_of(const State& state) {
                   grouped(static_cast<std::uint64_t>(state.cols)), grouped(static_cast<std::uint64_t>(state.nnz)));
   if (state.changes > state.options.max_changes)
     return fmt::format("{}: on {}, as it has changed {} times\n", size, state.place->stays_on, state.changes);
-  const std::string a = line_of(state, state.a, "A"), transpose = line_of(state, state.transpose, "A^T");
+  const std::string a = line_of(state, state.a, state.a.encoding.with_transpose ? "A and A^T" : "A"),
+                    transpose = line_of(state, state.transpose, "A^T");
   if (a.empty() && transpose.empty()) return fmt::format("{}: on {} so far\n", size, state.place->stays_on);
   return fmt::format("{}: {}{}{}\n", size, a, a.empty() || transpose.empty() ? "" : "; ", transpose);
 }

@@ -18,6 +18,7 @@ struct Options {
   PetscInt min_nnz = 20000;      ///< matrices with fewer entries stay on AIJ
   PetscInt max_changes = 4;      ///< a matrix that has lost its encoding more often, by changes, stays on AIJ
   PetscBool view = PETSC_FALSE;  ///< say what became of the matrix when it is destroyed
+  bool on_device = true;         ///< encode where the matrix is, if that is a device whose encoder has the layout
 };
 
 using Mult = PetscErrorCode(Mat, Vec, Vec);
@@ -49,6 +50,13 @@ class DeviceOperator;
 struct Operator;
 struct State;
 
+/// What a device made of a matrix.
+struct EncodedThere {
+  Encoding encoding;
+  std::shared_ptr<DeviceOperator> device;  ///< null: nothing
+  std::string failure;                     ///< why not; empty, too, if it has no such layout
+};
+
 /// Where matrices multiply, and what is different there: on this host, or on a GPU.
 struct Place {
   const char* stays_on;  ///< the type whose multiply is taken otherwise: "AIJ"
@@ -63,6 +71,8 @@ struct Place {
   std::shared_ptr<DeviceOperator> (*load)(const Encoding& encoding, int threads) = nullptr;
   /// Gives what is encoded the values that the matrix has now; `failure` says why it could not.
   PetscErrorCode (*update_values)(Mat a, const State& state, Operator& op, std::string* failure) = nullptr;
+  /// Encodes A, or with `transpose` A and A^T, in the memory of the device that has it. Null: the host encodes.
+  PetscErrorCode (*encode)(Mat a, const State& state, bool transpose, EncodedThere* made) = nullptr;
 };
 /// This host; AIJ's arrays are where they are multiplied with.
 extern const Place on_host;
@@ -74,12 +84,12 @@ struct Operator {
   bool decided = false;  ///< for these contents; an updatable encoding, or why there is none, for this pattern
   bool current = false;  ///< what is encoded has the values of the contents
   Encoding encoding;
-  std::shared_ptr<DeviceOperator> device;  ///< what was loaded of it, in place of encoding.matrix
-  PetscInt64 encodes = 0, updates = 0;
-  double encode_seconds = 0;    ///< of all encodings
-  double update_seconds = 0;    ///< on a host
-  PetscInt64 multiplies = 0;    ///< with encodings
-  double multiply_seconds = 0;  ///< on a host
+  std::shared_ptr<DeviceOperator> device;                  ///< what was loaded of it, in place of encoding.matrix
+  PetscInt64 encodes = 0, encodes_there = 0, updates = 0;  ///< of the encodes, those by a device
+  double encode_seconds = 0;                               ///< of all encodings
+  double update_seconds = 0;                               ///< on a host
+  PetscInt64 multiplies = 0;                               ///< with encodings
+  double multiply_seconds = 0;                             ///< on a host
   [[nodiscard]] bool encoded() const noexcept { return encoding.matrix.has_value() || device != nullptr; }
 };
 
