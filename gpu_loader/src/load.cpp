@@ -266,6 +266,17 @@ std::uint64_t DeviceMatrix::write(ByteSink& sink, Stream stream, const WriteOpti
   return write_parts(sink, {.facts = impl_->facts, .provenance = {}, .share = {}}, host.views(), options);
 }
 
+std::vector<PartSource> DeviceMatrix::part_sources(Stream stream) const {
+  const auto host = std::make_shared<const PartsOnHost>(impl_->parts, stream);
+  std::vector<PartSource> sources = spmvpack::part_sources(host->views());
+  for (PartSource& part : sources)
+    for (SectionSource& section : part.sections)
+      section.fill = [host, fill = std::move(section.fill)](std::uint64_t begin, std::span<std::byte> out) {
+        fill(begin, out);
+      };
+  return sources;
+}
+
 DeviceMatrix DeviceMatrix::load(const std::string& path, Stream stream, const DeviceLoadOptions& options) {
   return load(Container::open(path), stream, options);
 }

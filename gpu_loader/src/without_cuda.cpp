@@ -40,6 +40,7 @@ std::uint64_t DeviceMatrix::prepared_bytes() const { refuse(); }
 std::vector<KernelInfo> DeviceMatrix::kernels() const { refuse(); }
 std::span<const PartInfo> DeviceMatrix::parts() const { refuse(); }
 std::uint64_t DeviceMatrix::write(ByteSink&, Stream, const WriteOptions&) const { refuse(); }
+std::vector<PartSource> DeviceMatrix::part_sources(Stream) const { refuse(); }
 std::uint64_t DeviceMatrix::workspace_bytes(const MultiplyDescription&) const { refuse(); }
 
 template <class V>

@@ -9,6 +9,7 @@
 
 #include "commands/command.hpp"
 #include "commands/encoding.hpp"
+#include "commands/encoding_on_gpu.hpp"
 #include "commands/partition.hpp"
 #include "commands/tuning.hpp"
 #include "options.hpp"
@@ -39,6 +40,7 @@ void add_special_options(po::options_description& options) {
   add_partition_options(options);
   add_columns_option(options);
   add_updatable_option(options);
+  add_device_option(options);
   options.add_options()("json", po::bool_switch());
 }
 
@@ -79,6 +81,10 @@ std::string details() {
          "its best, with cold and warm caches. It takes the fastest and records that in\n"
          "the provenance. The bytes then depend on this machine and its noise; without\n"
          "--tune they never do.\n\n"
+         "--device gpu encodes a named layout on this machine's GPU, which has csr, ell,\n"
+         "sell, csell and bitflag. The file is the host's, byte for byte, unless csell\n"
+         "would mirror values, which only the host plans: name other csell.values then.\n"
+         "The host reads the matrix and writes the file, as without.\n\n"
          "Shares of several ranks (processes):\n"
          "      --ranks P               a container for the share of each of P ranks\n"
          "      --partition rows|metis  who has which rows (default: rows)\n"
@@ -132,6 +138,7 @@ void run(const Invocation& invocation) {
   encoder::EncodeRequest request = read_encode_request(invocation);
   request.transpose = invocation.flag("transpose");
   read_tuner(invocation, request);
+  const bool on_gpu = read_device(invocation, request);
   auto source_options = invocation.common<sources::SourceOptions>();
   if (invocation.options.count("value-type") != 0)
     source_options.value_type = parse_value_type(invocation.text("value-type"));
@@ -148,8 +155,10 @@ void run(const Invocation& invocation) {
   print_warnings(source);
   if (ranks != 0)
     encode_ranks_and_tell(source, request, output, ranks, invocation);
+  else if (const double seconds = watch.seconds(); on_gpu)
+    tell_encoded(source, request, encode_on_gpu(source, request, output), output, invocation, "read", seconds);
   else
-    encode_and_tell(source, request, output, invocation, "read", watch.seconds());
+    encode_and_tell(source, request, output, invocation, "read", seconds);
   note_target(invocation, request);
 }
 

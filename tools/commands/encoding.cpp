@@ -173,7 +173,12 @@ encoder::EncodeRequest read_encode_request(const Invocation& invocation) {
 
 void encode_and_tell(const SourceMatrix& source, const encoder::EncodeRequest& request, const std::string& output,
                      const Invocation& invocation, std::string_view getting, double seconds_getting) {
-  const encoder::EncodeResult result = encoder::encode(source, request, output);
+  tell_encoded(source, request, encoder::encode(source, request, output), output, invocation, getting, seconds_getting);
+}
+
+void tell_encoded(const SourceMatrix& source, const encoder::EncodeRequest& request,
+                  const encoder::EncodeResult& result, const std::string& output, const Invocation& invocation,
+                  std::string_view getting, double seconds_getting) {
   if (result.comments_left_out != 0)
     print_warning(fmt::format("{} of the source left out: a container has room for 1 MiB of them",
                               counted(result.comments_left_out, "comment line")));

@@ -32,6 +32,10 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
+/// Prints a summary of what was written to `output`, or with --json what was decided.
+void tell_encoded(const SourceMatrix& source, const encoder::EncodeRequest& request,
+                  const encoder::EncodeResult& result, const std::string& output, const Invocation& invocation,
+                  std::string_view getting, double seconds);
 /// Writes `source` to `output` according to `request` and prints a summary, or with --json what was decided. `seconds`
 /// is the time that it took to get the source, and `getting` names that step. An existing output is only overwritten
 /// with --force.

@@ -149,11 +149,15 @@ std::uint64_t write_updated(ByteSink& sink, const ContainerFrame& frame, std::sp
   return write(sink, frame, views_of(parts), std::move(sources), options);
 }
 
-std::uint64_t write_parts(ByteSink& sink, const ContainerFrame& frame, std::span<const PartView* const> parts,
-                          const WriteOptions& options) {
+std::vector<PartSource> part_sources(std::span<const PartView* const> parts) {
   std::vector<PartSource> sources;
   for (const PartView* const part : parts) sources.push_back({part->info(), section_sources(*part)});
-  return write(sink, frame, parts, std::move(sources), options);
+  return sources;
+}
+
+std::uint64_t write_parts(ByteSink& sink, const ContainerFrame& frame, std::span<const PartView* const> parts,
+                          const WriteOptions& options) {
+  return write(sink, frame, parts, part_sources(parts), options);
 }
 
 }  // namespace spmvpack

@@ -27,6 +27,10 @@ try encode A.mtx --tune tpu
 try encode A.mtx --tune host --layout csr
 try encode A.mtx --tune gpu --optimize bytes
 try encode A.mtx --tune host --columns 2
+try encode A.mtx --device tpu
+try encode A.mtx --device gpu --layout ccoo
+try encode A.mtx --device gpu --layout csr --target host
+try encode A.mtx --device gpu --layout csr --ranks 2
 try encode A.mtx --columns 0
 try report A.mtx --columns 1025
 try encode A.mtx --tune host --target gpu

@@ -185,6 +185,9 @@ class SPMVPACK_EXPORT DeviceMatrix {
   /// its size. Errors: errc::unsupported (a rank's share, or sections that only a host needs and that came from a
   /// container: write that); else those of write_parts().
   std::uint64_t write(ByteSink& sink, Stream stream = nullptr, const WriteOptions& options = {}) const;
+  /// Its parts for write_container(), for callers who know more of the matrix than write() does: copies of all sections
+  /// in host memory, made on `stream`. Error(errc::unsupported): sections that only a host needs, as for write().
+  [[nodiscard]] std::vector<PartSource> part_sources(Stream stream = nullptr) const;
 
   /// The user's vector in the order of Basis::permuted, and back: one kernel on `stream`, device memory, no overlap. T
   /// is float or double. Error(errc::usage) if the container has no such basis.

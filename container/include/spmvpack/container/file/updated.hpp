@@ -35,6 +35,10 @@ SPMVPACK_EXPORT Digest pattern_digest(const MatrixFacts& facts, std::span<const 
 SPMVPACK_EXPORT std::uint64_t write_updated(ByteSink& sink, const ContainerFrame& frame,
                                             std::span<const LoadedPart* const> parts, const WriteOptions& options = {});
 
+/// Parts that come from no container, for write_container(): their sections, as their layouts describe them. The views'
+/// memory must outlive them.
+SPMVPACK_EXPORT std::vector<PartSource> part_sources(std::span<const PartView* const> parts);
+
 /// The same for parts that come from no container; `parts` have been checked. Sections are those of their layouts.
 SPMVPACK_EXPORT std::uint64_t write_parts(ByteSink& sink, const ContainerFrame& frame,
                                           std::span<const PartView* const> parts, const WriteOptions& options = {});
