@@ -7,8 +7,9 @@ import os
 from typing import Any
 
 from . import _arguments
+from ._device import DeviceMatrix
 from ._inputs import source_of
-from ._matrix import aim_of
+from ._matrix import Matrix, aim_of, open_container
 
 
 class Report:
@@ -70,7 +71,8 @@ def report(a: Any, *, name: str = "", optimize: str = "time", target: str | os.P
     """What every layout of a matrix would cost, before anything is encoded; all byte counts are exact.
 
     Args:
-        a: the matrix, as encode() takes it.
+        a: the matrix, as encode() takes it, or one that is encoded: a Matrix is unpacked for it; a DeviceMatrix, and a
+            matrix of CuPy or PyTorch on a GPU, is copied to the host.
         name: what the report calls it; the path of a file unless given.
         optimize, target: what the recommended layout is best at, as of encode().
         settings: of layouts, such as {"ccoo.k": 4}.
@@ -89,5 +91,9 @@ def report(a: Any, *, name: str = "", optimize: str = "time", target: str | os.P
     aim = aim_of(optimize, target)
     if not _arguments.text("name", name) and isinstance(a, (str, os.PathLike)):
         name = os.fsdecode(a)
+    if isinstance(a, DeviceMatrix):
+        a = Matrix(open_container(a.tobytes()), threads, memory_limit, _trusted=True)
+    if isinstance(a, Matrix):
+        a = a.to_scipy(threads=threads, memory_limit=memory_limit)
     source = source_of(a, dtype, threads, memory_limit)
     return Report(*source.report(name, texts, aim, threads, transpose, updatable, memory_limit))

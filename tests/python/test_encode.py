@@ -218,6 +218,12 @@ def test_values_that_can_be_replaced_have_places_of_their_own():
     assert all(layout["updatable"] for layout in report["layouts"])
 
 
+def test_reports_of_encoded_matrices():
+    a = MATRICES["few values"]
+    expected, found = (sp.report(m, target="gpu", threads=1).to_dict() for m in (a, sp.encode(a, "csell", transpose=True)))
+    assert found["layouts"] == expected["layouts"] and found["recommended"] == expected["recommended"]
+
+
 def test_pickles_and_bytes():
     m = sp.encode(MATRICES["few values"])
     assert pickle.loads(pickle.dumps(m)).digest == m.digest

@@ -243,6 +243,14 @@ def csr_on_gpu(request):
                                                library.from_numpy(a.data), a.shape).cuda()
 
 
+def test_report_of_a_matrix_on_a_gpu(csr_on_gpu):
+    a = sparse.diags([1.0, 2.0], [0, 3], shape=(300, 300), format="csr")
+    on_gpu = csr_on_gpu(a)
+    expected = sp.report(a, target="gpu").to_dict()["layouts"]
+    for m in (on_gpu, sp.encode(on_gpu, "csell", device="cuda")):
+        assert sp.report(m, target="gpu").to_dict()["layouts"] == expected
+
+
 @pytest.mark.parametrize("layout", _native.layouts_on_device())
 def test_encoding_on_a_gpu_makes_what_the_host_makes(layout, csr_on_gpu, tmp_path):
     for name, a in nasty_matrices():
