@@ -205,8 +205,18 @@ TEST_CASE("encoding on a GPU that fails leaves nothing", "[gpu_encoder]") {
     if (encoded_by_host(m, request).empty()) continue;
     CountingAllocator all;
     request.allocator = all.allocator();
-    { const DeviceEncoded encoded = encode_on_device(a.csr(), request); }
+    std::uint64_t peak = 0;
+    { peak = encode_on_device(a.csr(), request).peak_bytes; }
     REQUIRE(all.live == 0);
+    for (std::uint64_t limit = 1; limit < peak; limit += peak / 20 + 1) {
+      INFO(name_of(request) << ", a limit of " << limit << " bytes of " << peak);
+      CountingAllocator memory;
+      request.allocator = memory.allocator();
+      request.memory_limit = limit;
+      CHECK(code_of([&] { encode_on_device(a.csr(), request); }) == errc::out_of_memory);
+      CHECK(memory.live == 0);
+    }
+    request.memory_limit = 0;
     for (std::uint64_t i = 0; i < all.allocations; ++i) {
       INFO(name_of(request) << ", allocation " << i);
       CountingAllocator memory;
@@ -226,7 +236,13 @@ TEST_CASE("encoding on a GPU refuses a stream in capture, and a matrix that is n
   cudaGraph_t graph = nullptr;
   cuda(cudaStreamCreate(&stream));
   cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  CHECK(code_of([&] { encode_on_device(csr, {.strategy = "csr"}, stream); }) == errc::usage);
+  CountingAllocator memory;
+  for (const DeviceEncodeRequest& request : encode_requests()) {
+    DeviceEncodeRequest counted = request;
+    counted.allocator = memory.allocator();
+    CHECK(code_of([&] { encode_on_device(csr, counted, stream); }) == errc::usage);
+  }
+  CHECK(memory.allocations == 0);
   cuda(cudaStreamEndCapture(stream, &graph));
   cuda(cudaGraphDestroy(graph));
   cuda(cudaStreamDestroy(stream));
