@@ -25,6 +25,7 @@ import spmvc_reader
 
 GOLDEN = pathlib.Path(os.environ["SPMVPACK_TEST_GOLDEN_DIR"])  # what the build has made, by make_golden.py
 DTYPE = {"f64": np.dtype("<f8"), "f32": np.dtype("<f4")}
+LISTED = DTYPE | {"c64": np.dtype("<c8"), "c128": np.dtype("<c16")}
 
 
 def entries_of(path):
@@ -39,12 +40,13 @@ def listed(path):
     rows, columns, count, value_type = lines[0].split()
     fields = [line.split() for line in lines[1:]]
     assert len(fields) == int(count)
-    values = [
-        struct.unpack("<d", bytes.fromhex(f[2][4:])[::-1])[0] if f[2].startswith("nan:") else float.fromhex(f[2])
-        for f in fields
-    ]
+
+    def number(text):
+        return struct.unpack("<d", bytes.fromhex(text[4:])[::-1])[0] if text.startswith("nan:") else float.fromhex(text)
+
+    values = [complex(*map(number, f[2:])) if len(f) == 4 else number(f[2]) for f in fields]
     return Entries((int(rows), int(columns)), np.array([int(f[0]) for f in fields], np.int64),
-                   np.array([int(f[1]) for f in fields], np.int64), np.array(values, DTYPE[value_type]))
+                   np.array([int(f[1]) for f in fields], np.int64), np.array(values, LISTED[value_type]))
 
 
 def golden(kind):

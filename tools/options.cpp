@@ -26,7 +26,7 @@ bool take_number(std::string_view& text, std::uint64_t& number) {
 
 ValueType parse_value_type(std::string_view text) {
   if (const auto type = value_type_named(text)) return *type;
-  fail("--value-type", text, "f64 or f32");
+  fail("--value-type", text, "f64, f32, c128 or c64");
 }
 
 std::uint64_t parse_bytes(std::string_view option, std::string_view text) {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "spmvpack/analyzer/report.hpp"
+#include "spmvpack/container/base/value_text.hpp"
 #include "spmvpack/json/json.hpp"
 
 namespace spmvpack::analyzer {
@@ -22,15 +23,19 @@ Json row_lengths_json(const RowLengths& lengths) {
           {"percentiles", percentiles}, {"histogram", histogram}, {"relative", lengths.relative}};
 }
 
-Json symmetry_json(const std::optional<SymmetryCounts>& symmetry) {
+Json symmetry_json(const Structure& s) {
+  const std::optional<SymmetryCounts>& symmetry = s.symmetry;
   if (!symmetry) return nullptr;
-  return {{"pattern_symmetric", symmetry->pattern_symmetric()},
-          {"symmetric", symmetry->symmetric()},
-          {"skew_symmetric", symmetry->skew_symmetric()},
-          {"off_diagonal", symmetry->off_diagonal},
-          {"mirrored", symmetry->mirrored},
-          {"equal", symmetry->equal},
-          {"negated", symmetry->negated}};
+  Json json{{"pattern_symmetric", symmetry->pattern_symmetric()},
+            {"symmetric", symmetry->symmetric()},
+            {"skew_symmetric", symmetry->skew_symmetric()},
+            {"off_diagonal", symmetry->off_diagonal},
+            {"mirrored", symmetry->mirrored},
+            {"equal", symmetry->equal},
+            {"negated", symmetry->negated}};
+  if (holds_complex(s.value_type))
+    json.update({{"hermitian", symmetry->hermitian()}, {"conjugated", symmetry->conjugated}});
+  return json;
 }
 
 Json values_json(const Structure& s) {
@@ -41,7 +46,7 @@ Json values_json(const Structure& s) {
     // As text: JSON has no NaN, and its readers may round.
     frequent.push_back(
         {{"value",
-          dispatch(s.value_type, [&]<class T>(T) { return fmt::to_string(encoder::value_of_bits<T>(v.bits)); })},
+          dispatch_any(s.value_type, [&]<class T>(T) { return value_text(encoder::value_of_bits<T>(v.bits)); })},
          {"entries", v.count}});
   return {{"distinct", values.exceeds() ? Json(nullptr) : Json(values.distinct())},
           {"distinct_exceeds", values.exceeds() ? Json(encoder::ValueTable::max_distinct) : Json(nullptr)},
@@ -59,7 +64,7 @@ Json structure_json(const Structure& s) {
           {"lower_bandwidth", s.lower_bandwidth},
           {"upper_bandwidth", s.upper_bandwidth},
           {"diagonal_entries", s.diagonal_entries},
-          {"symmetry", symmetry_json(s.symmetry)},
+          {"symmetry", symmetry_json(s)},
           {"values", values_json(s)}};
 }
 

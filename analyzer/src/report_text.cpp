@@ -9,6 +9,7 @@
 #include "sentences.hpp"
 #include "spmvpack/analyzer/report.hpp"
 #include "spmvpack/container/base/text.hpp"
+#include "spmvpack/container/base/value_text.hpp"
 #include "spmvpack/encoder/encode.hpp"
 
 namespace spmvpack::analyzer {
@@ -128,7 +129,7 @@ std::string transpose_text(const Report& report) {
   const TransposeCost& cost = *report.transpose;
   if (cost.symmetry != Symmetry::general)
     return fmt::format("\nA^T is {}, as the matrix is {}: it takes nothing more\n",
-                       cost.symmetry == Symmetry::symmetric ? "A" : "-A", to_string(cost.symmetry));
+                       spmvpack::transpose_text(cost.symmetry), to_string(cost.symmetry));
   return fmt::format("\nA^T besides, as {}: {} bytes, {} per nonzero\n  {}\n", cost.layout, grouped(cost.device_bytes),
                      per_nonzero(cost.device_bytes, report.facts.nnz), cost.reason);
 }
@@ -258,7 +259,7 @@ std::string frequent_text(const Structure& s, std::size_t width) {
   std::string text;
   for (const encoder::ValueCount& v : s.values->most_frequent()) {
     const std::string value =
-        dispatch(s.value_type, [&]<class T>(T) { return fmt::to_string(encoder::value_of_bits<T>(v.bits)); });
+        dispatch_any(s.value_type, [&]<class T>(T) { return value_text(encoder::value_of_bits<T>(v.bits)); });
     const std::string item = fmt::format("{}{} ({})", text.empty() ? "" : ", ", value, percent(v.count, s.nnz));
     if (text.size() + item.size() > width) break;
     text += item;

@@ -100,6 +100,7 @@ std::string symmetry_text(const Structure& s) {
   const SymmetryCounts& counts = *s.symmetry;
   if (counts.symmetric()) return counts.off_diagonal == 0 ? "symmetric: no off-diagonal entries" : "symmetric";
   if (counts.skew_symmetric()) return "skew-symmetric";
+  if (counts.hermitian()) return "Hermitian";
   if (counts.pattern_symmetric())
     return fmt::format("pattern symmetric; {} of the mirrored values are equal",
                        percent(counts.equal, counts.off_diagonal));

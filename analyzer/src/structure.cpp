@@ -7,6 +7,7 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <mutex>
 #include <span>
 #include <utility>
@@ -104,6 +105,7 @@ class MirrorImages {
       counts_.mirrored += 2;
       counts_.equal += same(value, mirrored) ? 2 : 0;
       counts_.negated += same(value, static_cast<T>(-mirrored)) ? 2 : 0;
+      if constexpr (is_complex_type<T>) counts_.conjugated += same(value, std::conj(mirrored)) ? 2 : 0;
     }
   }
 
@@ -119,11 +121,12 @@ void analyze_rows(const CsrView& a, int threads, Structure& result) {
   const bool square = a.rows() == a.cols();
   const std::uint32_t* columns = a.col_idx();
   SymmetryCounts symmetry;
+  symmetry.real_diagonal = is_complex_type<T>;
   std::mutex guard;
   parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
     std::uint64_t empty = 0, lower = 0, upper = 0, diagonal = 0;
     MirrorImages<T> images(a);
-    bool zero_diagonal = true;
+    bool zero_diagonal = true, real_diagonal = is_complex_type<T>;
     for (std::uint64_t i = begin; i < end; ++i) {
       const std::uint64_t first = a.row_ptr(i), last = a.row_ptr(i + 1);
       if (first == last) {
@@ -136,6 +139,8 @@ void analyze_rows(const CsrView& a, int threads, Structure& result) {
       if (right < last && columns[right] == i) {
         ++diagonal;
         if (a.values<T>()[right] != T{0}) zero_diagonal = false;
+        if constexpr (is_complex_type<T>)
+          if (a.values<T>()[right].imag() != 0) real_diagonal = false;
         ++right;
       }
       for (; square && right < last; ++right) images.add(i, right);
@@ -149,10 +154,20 @@ void analyze_rows(const CsrView& a, int threads, Structure& result) {
     symmetry.mirrored += mine.mirrored;
     symmetry.equal += mine.equal;
     symmetry.negated += mine.negated;
+    symmetry.conjugated += mine.conjugated;
     symmetry.zero_diagonal = symmetry.zero_diagonal && zero_diagonal;
+    symmetry.real_diagonal = symmetry.real_diagonal && real_diagonal;
   });
   symmetry.off_diagonal = a.nnz() - result.diagonal_entries;
   if (square) result.symmetry = symmetry;
+}
+
+template <class T>
+bool is_finite(T value) {
+  if constexpr (is_complex_type<T>)
+    return std::isfinite(value.real()) && std::isfinite(value.imag());
+  else
+    return std::isfinite(value);
 }
 
 /// Facts from single entries: zeros, values that are not finite, empty columns.
@@ -165,7 +180,7 @@ void analyze_entries(const CsrView& a, int threads, Structure& result) {
     std::uint64_t my_zeros = 0, my_not_finite = 0;
     for (std::uint64_t p = begin; p < end; ++p) {
       my_zeros += values[p] == T{0};
-      my_not_finite += !std::isfinite(values[p]);
+      my_not_finite += !is_finite(values[p]);
       used.set(a.col_idx()[p]);
     }
     zeros += my_zeros;
@@ -191,7 +206,7 @@ Structure analyze(const CsrView& a, int threads, std::shared_ptr<const encoder::
   if (a.rows() != 0 && a.cols() != 0)
     result.density = static_cast<double>(a.nnz()) / (static_cast<double>(a.rows()) * static_cast<double>(a.cols()));
   result.row_lengths = row_lengths(a);
-  dispatch(a.value_type(), [&](auto zero) {
+  dispatch_any(a.value_type(), [&](auto zero) {
     analyze_rows<decltype(zero)>(a, threads, result);
     analyze_entries<decltype(zero)>(a, threads, result);
   });

@@ -21,6 +21,10 @@ spmvpack_type c_type_of(ValueType type) {
       return SPMVPACK_F64;
     case ValueType::f32:
       return SPMVPACK_F32;
+    case ValueType::c64:
+      return SPMVPACK_C64;
+    case ValueType::c128:
+      return SPMVPACK_C128;
   }
   throw Error(errc::unsupported, "C has no name for the type of the values");
 }
@@ -189,7 +193,7 @@ ValueType type_of(spmvpack_type type) {
   for (const ValueType known : spmvpack::value_types)
     if (c_type_of(known) == type) return known;
   if (type == SPMVPACK_C64 || type == SPMVPACK_C128)
-    throw Error(errc::usage, "the values of a matrix are real", {},
+    throw Error(errc::usage, "C takes and gives no matrices of complex values yet", {},
                 "use SPMVPACK_F32 or SPMVPACK_F64; vectors may be complex");
   throw Error(errc::usage, "no such type of values or vectors");
 }

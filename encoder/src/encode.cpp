@@ -135,7 +135,7 @@ class MatrixEncoder {
         strategy_(strategy),
         request_(request),
         recorded_(recorded(request, strategy)),
-        field_(request.updatable ? Field::real : matrix.field),
+        field_(request.updatable ? field_of(matrix.a.value_type()) : matrix.field),
         symmetry_(request.updatable ? Symmetry::general : matrix.symmetry) {}
 
   /// `out` is a path or a ByteSink.
@@ -218,10 +218,22 @@ class MatrixEncoder {
   EncodeResult result_;
 };
 
+/// Error(errc::unsupported) if a request asks for what nothing does with complex values yet.
+void check_complex(ValueType type, const EncodeRequest& request) {
+  if (!holds_complex(type)) return;
+  const auto refuse = [&](const char* what, const char* remedy) {
+    throw Error(errc::unsupported, fmt::format("a matrix of complex values ({}) cannot be {}", to_string(type), what),
+                {}, remedy);
+  };
+  if (request.updatable) refuse("updatable yet", "leave out updatable");
+  if (request.tuner) refuse("tuned: it is not multiplied yet", "leave out the tuner");
+}
+
 template <class Output>
 EncodeResult encode_described(const Described& matrix, const Strategy& strategy, const EncodeRequest& request,
                               Output& out) {
   check_settings(request.settings, strategy);
+  check_complex(matrix.a.value_type(), request);
   const MemoryScope memory(request.memory_limit, "encoding");
   return MatrixEncoder(matrix, strategy, request)(out);
 }
@@ -231,7 +243,7 @@ Described described(const SourceMatrix& source) {
 }
 /// Of a matrix in the caller's arrays.
 Described described(const CsrView& a) {
-  Described matrix{.a = a};
+  Described matrix{.a = a, .field = field_of(a.value_type())};
   matrix.provenance.entries = a.nnz();
   return matrix;
 }
@@ -256,8 +268,8 @@ MatrixFacts facts_of(const SourceMatrix& source, int threads) {
 }
 
 MatrixFacts facts_of(const CsrView& matrix, int threads) {
-  return facts_of_view(matrix, Field::real, Symmetry::general, found_in(matrix, Symmetry::general, threads), {},
-                       threads);
+  return facts_of_view(matrix, field_of(matrix.value_type()), Symmetry::general,
+                       found_in(matrix, Symmetry::general, threads), {}, threads);
 }
 
 PartSource part_source(const PartPlan& plan, const CsrView& whole) {

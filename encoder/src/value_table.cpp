@@ -129,7 +129,7 @@ void count_candidates(std::vector<ValueCount>& candidates, const T* values, std:
 
 std::shared_ptr<const ValueTable> ValueTable::count(const CsrView& a, int threads, bool estimate) {
   std::shared_ptr<ValueTable> result(new ValueTable);
-  dispatch(a.value_type(), [&](auto zero) {
+  dispatch_any(a.value_type(), [&](auto zero) {
     const auto* values = a.values<decltype(zero)>();
     if (clearly_exceeds(values, a.nnz(), threads)) {
       result->distinct_ = max_distinct + 1;
@@ -156,7 +156,7 @@ std::shared_ptr<const ValueTable> ValueTable::any() {
 
 std::vector<ValueKey> ValueTable::frequent_keys() const {
   std::vector<ValueKey> keys;
-  for (const ValueCount& v : most_frequent_) keys.push_back(v.bits);
+  for (const ValueCount& v : most_frequent_) keys.push_back(static_cast<ValueKey>(v.bits));
   return keys;
 }
 

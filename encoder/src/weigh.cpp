@@ -51,6 +51,7 @@ bool is_hypersparse(const CsrView& a) noexcept {
 
 bool is_weighed(const Strategy& strategy, const CsrView& a, const Aim& aim) noexcept {
   if (strategy.chooses || strategy.traits.by_name_only || !strategy.traits.suits_target(aim.target)) return false;
+  if (holds_complex(a.value_type()) && !strategy.traits.takes_complex) return false;
   if (!is_hypersparse(a)) return true;
   return strategy.traits.empty_rows == EmptyRows::in_a_pass ||
          (strategy.traits.empty_rows == EmptyRows::in_turn && aim.optimize == Objective::bytes);

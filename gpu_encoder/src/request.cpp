@@ -78,6 +78,10 @@ Csr csr_of(const DeviceCsr& m) {
   a.col_idx = static_cast<const std::uint32_t*>(m.col_idx);
   a.value_bits = m.values;
   a.type = m.value_type;
+  if (holds_complex(a.type))
+    throw Error(errc::unsupported,
+                fmt::format("complex values ({}) are not encoded on a device yet", to_string(a.type)), {},
+                "encode the matrix on the host");
   if (size_of(a.type) == 0) throw Error(errc::usage, "values of an unknown type", {}, "give f64 or f32");
   return a;
 }

@@ -176,6 +176,7 @@ void prepare_updates(DeviceMatrix::Impl& impl, std::span<const PartView* const> 
 }  // namespace
 
 DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const DeviceLoadOptions& options) {
+  require_real_values(container.facts(), container.name());
   auto impl = std::make_shared<Impl>();
   impl->facts = container.facts();
   impl->infos.assign(container.parts().begin(), container.parts().end());

@@ -31,6 +31,7 @@ Operand require_description(const MatrixFacts& facts, std::span<const PartInfo> 
 
 HostMatrix HostMatrix::load(const Container& container, const LoadOptions& options) {
   const MemoryScope memory(options.memory_limit, "loading " + container.name());
+  require_real_values(container.facts(), container.name());
   if (options.check_contents) check_contents(container, options);
   HostMatrix matrix;
   matrix.facts_ = container.facts();

@@ -60,6 +60,10 @@ const char* name_of(ElementType type) {
       return type.complex ? "complex128" : "float64";
     case ValueType::f32:
       return type.complex ? "complex64" : "float32";
+    case ValueType::c128:
+      return "complex128";
+    case ValueType::c64:
+      return "complex64";
   }
   raise_type_error("NumPy has no name for the type of the values");
 }

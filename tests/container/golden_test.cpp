@@ -108,6 +108,13 @@ int exit_code_of(spmvpack_status status) {
   return status == SPMVPACK_OK ? 0 : test::exit_code_of(static_cast<errc>(status));
 }
 
+std::array<double, 1> parts_of_value(double value) { return {value}; }
+std::array<double, 1> parts_of_value(float value) { return {static_cast<double>(value)}; }
+template <class T>
+std::array<double, 2> parts_of_value(std::complex<T> value) {
+  return {static_cast<double>(value.real()), static_cast<double>(value.imag())};
+}
+
 constexpr std::array operations{Operation::none, Operation::transpose};
 
 /// Multiplies in every way that the matrix has; the others are refused. Calls seen(operation, x, y) for each product.
@@ -141,14 +148,14 @@ void multiply_in_all_ways(const HostMatrix& a, bool has_permuted_basis, Seen&& s
 }  // namespace
 
 TEST_CASE("every golden file to accept is accepted") {
-  for (const GoldenFile& file : golden_files("accept")) {
+  for (const GoldenFile& file : all_golden_files("accept")) {
     INFO(file.name());
     CHECK(verdict(Container::open(file.path)) == 0);
   }
 }
 
 TEST_CASE("every golden file to accept holds what its listing says, bit for bit") {
-  for (const GoldenFile& file : golden_files("accept")) {
+  for (const GoldenFile& file : all_golden_files("accept")) {
     INFO(file.name());
     const Container container = Container::open(file.path);
     const CsrMatrix a = unpack(container);
@@ -159,27 +166,66 @@ TEST_CASE("every golden file to accept holds what its listing says, bit for bit"
     REQUIRE(a.rows == rows);
     REQUIRE(a.cols == cols);
     REQUIRE(a.nnz() == nnz);
-    REQUIRE(a.value_type() == (type == "f32" ? ValueType::f32 : ValueType::f64));
+    REQUIRE(to_string(a.value_type()) == type);
     std::uint64_t row = 0;
     for (std::uint64_t k = 0; k < nnz; ++k) {
       std::uint64_t expected_row = 0, expected_col = 0;
-      std::string text;
-      REQUIRE(listing >> expected_row >> expected_col >> text);
+      REQUIRE(listing >> expected_row >> expected_col);
       while (a.row_ptr[row + 1] <= k) ++row;
       REQUIRE(row == expected_row);
       REQUIRE(a.col_idx[k] == expected_col);
-      std::visit(
-          [&](const auto& values) {
-            const double value = static_cast<double>(values[k]);
-            if (text.starts_with("nan:"))
-              REQUIRE(std::bit_cast<std::uint64_t>(value) == std::stoull(text.substr(4), nullptr, 16));
-            else
-              REQUIRE(std::bit_cast<std::uint64_t>(value) ==
-                      std::bit_cast<std::uint64_t>(std::strtod(text.c_str(), nullptr)));
-          },
-          a.values);
+      dispatch_any(a.value_type(), [&]<class T>(T) {
+        for (const double part : parts_of_value(std::get<Array<T>>(a.values)[k])) {
+          std::string text;
+          REQUIRE(listing >> text);
+          REQUIRE(std::bit_cast<std::uint64_t>(part) ==
+                  (text.starts_with("nan:") ? std::stoull(text.substr(4), nullptr, 16)
+                                            : std::bit_cast<std::uint64_t>(std::strtod(text.c_str(), nullptr))));
+        }
+      });
     }
   }
+}
+
+TEST_CASE("golden files of complex values: encoded again by csr, coo and auto, and refused by others and by loaders") {
+  int encoded = 0;
+  for (const GoldenFile& file : all_golden_files("accept")) {
+    const Container container = Container::open(file.path);
+    const MatrixFacts& facts = container.facts();
+    if (!holds_complex(facts.value_type)) continue;
+    INFO(file.name());
+    const SourceMatrix source{unpack(container), facts.field, facts.symmetry, {}};
+    for (const encoder::Strategy& strategy : encoder::strategies()) {
+      INFO(strategy.name);
+      const encoder::EncodeRequest request{.codec = format::Codec::zstd, .threads = 1, .force_size = true};
+      if (!strategy.traits.takes_complex) {
+        CHECK(verdict_of([&] { encode(source, strategy, request); }) == 5);
+        continue;
+      }
+      const Container copy = open(encode(source, strategy, request).bytes);
+      CHECK(verdict(copy) == 0);
+      CHECK(copy.facts().digest == facts.digest);
+      CHECK(copy.facts().symmetry == facts.symmetry);
+      CHECK(equal_bits(unpack(copy), source.matrix));
+      ++encoded;
+    }
+    CHECK(verdict_of([&] { HostMatrix::load(container); }) == 5);
+    InC c;
+    REQUIRE(c.open(file.path.string()) == SPMVPACK_OK);
+    CHECK(exit_code_of(c.load(false)) == 5);
+  }
+  CHECK(encoded == 3 * 12);
+}
+
+TEST_CASE("every golden file of complex values to reject is rejected") {
+  int rejected = 0;
+  for (const GoldenFile& file : all_golden_files("reject")) {
+    if (!file.named("complex")) continue;
+    INFO(file.name() << ": " << file.exit_code << ", " << file.stage);
+    CHECK(verdict_of([&] { check_contents(Container::open(file.path), {.threads = 1}); }) == file.exit_code);
+    ++rejected;
+  }
+  CHECK(rejected == 12);
 }
 
 TEST_CASE("every golden file to accept is the same matrix encoded again, to two layouts by turns") {
@@ -227,8 +273,11 @@ TEST_CASE("every golden file to accept multiplies as its entries do, however it 
     const bool permuted = has_permuted_basis(container.parts());
     bases += permuted ? 1 : 0;
     const bool finite = std::visit(
-        [](const auto& values) {
-          return std::all_of(values.begin(), values.end(), [](auto v) { return std::isfinite(v); });
+        []<class T>(const Array<T>& values) {
+          return std::all_of(values.begin(), values.end(), [](T v) {
+            const auto parts = parts_of_value(v);
+            return std::all_of(parts.begin(), parts.end(), [](double part) { return std::isfinite(part); });
+          });
         },
         a.values);
     std::map<Operation, std::vector<double>> doubles;  // the products of the first way

@@ -76,6 +76,29 @@ def all_encodings():
     return Matrix(row, 100006, entries), lut
 
 
+def complex_values():
+    entries = [(0, 1, 1.5 - 2j), (0, 4, complex(-0.0, 0.0)), (1, 0, complex(0.0, -0.0)), (1, 3, -1e30 + 0.25j),
+               (3, 4, complex(from_bits(0x7FF0000000000000), -1.0))]
+    for value in ("c64", "c128"):
+        n = Matrix(4, 5, entries, value)
+        yield f"complex_csr_{value}", n, [csr(n)]
+        yield f"complex_coo_{value}", n, [coo(n)]
+    n = Matrix(4, 5, entries, "c128")
+    yield "complex_transpose", n, [csr(n), coo(n.transposed()).transpose()]
+    nan = from_bits(0x7FF8000000000123)
+    n = Matrix(1, 2, [(0, 0, complex(nan, -0.0)), (0, 1, complex(1.0, nan))], "c128")
+    yield "complex_nan", n, [csr(n)]
+    # Zeros keep their signs: conjugates differ in that of the imaginary part, and the diagonal has any.
+    mirrors = {2: lambda v: v, 3: lambda v: complex(-v.real, -v.imag), 4: lambda v: v.conjugate()}
+    lower = [(1, 0, complex(0.0, 0.0)), (2, 0, complex(-0.0, -3.0)), (2, 1, 1 + 2j)]
+    diagonal = {2: [(0, 0, 1 + 1j)], 3: [], 4: [(0, 0, complex(2.0, 0.0)), (1, 1, complex(3.0, -0.0))]}
+    for symmetry, mirror in mirrors.items():
+        entries = lower + [(c, r, mirror(v)) for r, c, v in lower] + diagonal[symmetry]
+        for value in ("c64", "c128"):
+            n = Matrix(3, 3, entries, value, symmetry=symmetry)
+            yield f"complex_symmetry_{symmetry}_{value}", n, [csr(n)]
+
+
 def chunk_ends():
     """A row that spans three chunks, and rows more than 255 apart."""
     entries = [(2, c, 1.0 + c) for c in range(20)]
@@ -662,6 +685,7 @@ def containers():
         entries += [(c, r, from_bits(b ^ flip)) for (r, c), b in zip(lower, bits)]
         n = Matrix(4, 4, entries, symmetry=symmetry)
         yield f"special_values_symmetry_{symmetry}", n, [coo(n)]
+    yield from complex_values()
     # Small chunks: padding inside a row, between rows and at the end, and a row that goes on in the next chunk.
     n = Matrix(3, 20, [(0, c, 4.0) for c in (3, 5, 9)] + [(2, c, -1.0) for c in range(18)])
     yield "ccoo_padding_places", n, [ccoo(n, 8, 2, [-1.0, 4.0])]

@@ -35,14 +35,18 @@ LIBRARY_VERSION = (1, 5, 4)
 KEPT = {"reject/version_0_2.spmvc", "accept/parts_row_lists.spmvc", "accept/share_1.spmvc"}
 
 
+def number(value, narrow):
+    if math.isnan(value):
+        return f"nan:{struct.unpack('<Q', struct.pack('<d', value))[0]:016x}"
+    return struct.unpack("<f", struct.pack("<f", value))[0].hex() if narrow else value.hex()
+
+
 def listing(matrix):
     yield f"{matrix.rows} {matrix.columns} {len(matrix.entries)} {matrix.value}"
     for row, column, value in matrix.entries:
-        if math.isnan(value):
-            text = f"nan:{struct.unpack('<Q', struct.pack('<d', value))[0]:016x}"
-        else:
-            text = struct.unpack("<f", struct.pack("<f", value))[0].hex() if matrix.value == "f32" else value.hex()
-        yield f"{row} {column} {text}"
+        narrow = matrix.value in ("f32", "c64")
+        parts = (value.real, value.imag) if matrix.field == 4 else (value, )
+        yield " ".join([f"{row} {column}", *(number(part, narrow) for part in parts)])
 
 
 def files():

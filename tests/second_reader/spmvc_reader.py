@@ -21,8 +21,8 @@ import zstandard
 
 from spmvc_format import (BLOCK, BLOCK_ENTRY, CODEC_NONE, CODEC_ZSTD, DEVICE, ELEMENTS, FILTER_DELTA, FILTER_NONE,
                           FILTER_SHUFFLE, GHOSTS, HEADER, MAGIC, MAP_ALL, MAP_LIST, MAP_RANGE, MOST_PARAMETERS, MOST_PARTS,
-                          MOST_PROVENANCE, MOST_ROW_SHARE, NO_PART, ORIGINAL_ROWS, PARAMETER, PART, REQUIRED, RESERVED_ELEMENTS,
-                          RESERVED_WIDTH, ROLE_A, ROLE_TRANSPOSE, SECTION, SHARE, SIGNATURE, U8, U32, VALUE_ELEMENT,
+                          MOST_PROVENANCE, MOST_ROW_SHARE, NO_PART, ORIGINAL_ROWS, PARAMETER, PART, REQUIRED,
+                          ROLE_A, ROLE_TRANSPOSE, SECTION, SHARE, SIGNATURE, U8, U32, VALUE_ELEMENT,
                           SpmvcError, align, require, supported, unpack, unpack_name, within)
 from spmvc_layouts import LAYOUTS, rises
 
@@ -46,15 +46,18 @@ def read_header(data):
     require(h.header_bytes == 4096, stage, f"header bytes are {h.header_bytes}")
     supported(h.required == 0, stage, f"unknown required features {h.required:#x}")
     supported(h.rows < 2**32 - 1 and h.columns < 2**32 - 1, stage, f"{h.rows} x {h.columns} is too large")
-    for what, value, known, reserved in (("value type", h.value_type, (1, 2), (3, 4, 5, 6, 7)),
-                                         ("field", h.field, (1, 2, 3), (4,)),
-                                         ("symmetry", h.symmetry, (1, 2, 3), (4,)),
+    for what, value, known, reserved in (("value type", h.value_type, (1, 2, 3, 4), (5, 6, 7)),
+                                         ("field", h.field, (1, 2, 3, 4), ()),
+                                         ("symmetry", h.symmetry, (1, 2, 3, 4), ()),
                                          ("digest algorithm", h.digest_algorithm, (1,), range(2, 256))):
         supported(value not in reserved, stage, f"{what} {value} is reserved")
         require(value in known, stage, f"{what} {value} is not defined")
+    is_complex = h.value_type in (3, 4)
+    require((h.field == 4) == is_complex, stage, f"field {h.field} of values of type {h.value_type}")
+    require(h.symmetry != 4 or is_complex, stage, "a Hermitian matrix of real values")
     check_share(h)
     # What the writer has found about a matrix whose source says that it is general.
-    found = [kind for bit, kind in ((2, 2), (4, 3)) if h.optional & bit]
+    found = [kind for bit, kind in ((2, 2), (4, 3), (8, 4)) if h.optional & bit and (kind != 4 or is_complex)]
     require(not found or (len(found) == 1 and h.symmetry == 1), stage, f"several symmetries: {h.symmetry}, {found}")
     require(not found or h.rows == h.columns, stage, f"{h.rows} x {h.columns} of a matrix that is its own mirror image")
     h.mirror = found[0] if found else h.symmetry
@@ -117,15 +120,12 @@ def check_sections(h, parts, sections, blocks):
         require(s.part == owner[i], stage, f"{what} claims part {s.part}")
         require((s.part, s.name) not in names, stage, f"{what}: '{s.name}' appears twice")
         names.add((s.part, s.name))
-        supported(s.element not in RESERVED_ELEMENTS, stage, f"{what}: element type {s.element} is reserved")
         require(s.element in ELEMENTS, stage, f"{what}: element type {s.element}")
         supported(s.codec in (CODEC_NONE, CODEC_ZSTD), stage, f"{what}: codec {s.codec}")
         supported(s.filter in (FILTER_NONE, FILTER_SHUFFLE, FILTER_DELTA), stage, f"{what}: filter {s.filter}")
         require(s.flags & ~(REQUIRED | DEVICE) == 0, stage, f"{what}: reserved flags {s.flags:#x}")
         require(s.alignment in (1, 2, 4, 8, 16, 32, 64, 128, 256), stage, f"{what}: alignment {s.alignment}")
-        supported(s.filter == FILTER_NONE or s.filter_width != RESERVED_WIDTH, stage,
-                  f"{what}: filter width {s.filter_width} is reserved")
-        require(s.filter_width in ((0,) if s.filter == FILTER_NONE else (1, 2, 4, 8)), stage,
+        require(s.filter_width in ((0,) if s.filter == FILTER_NONE else (1, 2, 4, 8, 16)), stage,
                 f"{what}: filter width {s.filter_width}")
         require(s.codec != CODEC_NONE or s.filter == FILTER_NONE, stage, f"{what}: a filter without a codec")
         s.dtype = np.dtype(ELEMENTS[s.element])
@@ -184,6 +184,7 @@ def check_parts(h, parts, parameters, sections):
         next_parameter += count
         read_parameters(p, what, parameters[first:next_parameter])
         require(p.value_type == h.value_type, stage, f"{what}: value type {p.value_type}")
+        supported(p.value_type < 3 or p.layout in ("csr", "coo"), stage, f"{what}: complex values in {p.layout}")
         supported(p.role != 3, stage, f"{what}: role {p.role} is reserved")
         require(p.role in (ROLE_A, ROLE_TRANSPOSE), stage, f"{what}: role {p.role} is not defined")
         require(p.role == ROLE_A or h.mirror == 1, stage, f"{what}: the transpose of a symmetric matrix")
@@ -361,13 +362,17 @@ def check_fit(h, matrix):
         require(np.all(np.isfinite(values) & (np.trunc(values) == values)), stage, "a value that is not an integer")
     if h.mirror == 1:
         return
-    bits = values.view(f"<u{values.itemsize}")
-    flip = bits.dtype.type(1 << (8 * values.itemsize - 1)) if h.mirror == 3 else bits.dtype.type(0)
+    part = values.itemsize // 2 if h.field == 4 else values.itemsize
+    bits = values.view(f"<u{part}").reshape(len(values), -1)  # a row for each value, of its parts
+    sign = bits.dtype.type(1 << (8 * part - 1))
+    flip = np.array({2: [0], 3: [sign], 4: [0, sign]}[h.mirror], bits.dtype)
     order = np.lexsort((matrix.rows, matrix.columns))  # the transpose, sorted
-    require(np.array_equal(matrix.columns[order], matrix.rows) and np.array_equal(matrix.rows[order], matrix.columns)
-            and np.array_equal(bits[order] ^ flip, bits), stage, "the matrix is not its own mirror image")
-    if h.mirror == 3:
-        require(np.all(matrix.rows != matrix.columns), stage, "an entry on the diagonal of a skew-symmetric matrix")
+    require(np.array_equal(matrix.columns[order], matrix.rows) and np.array_equal(matrix.rows[order], matrix.columns),
+            stage, "the pattern is not its own mirror image")
+    diagonal = matrix.rows == matrix.columns
+    require(np.all((bits[order] ^ flip == bits)[~diagonal]), stage, "the matrix is not its own mirror image")
+    require(h.mirror != 3 or not np.any(diagonal), stage, "an entry on the diagonal of a skew-symmetric matrix")
+    require(h.mirror != 4 or np.all(values.imag[diagonal] == 0), stage, "a Hermitian matrix's diagonal is not real")
 
 
 def read(data):
@@ -456,10 +461,10 @@ def is_measured(text):
 
 
 def summary(h, parts, sections):
-    field = ("real", "integer", "pattern")[h.field - 1]
-    symmetry = ("general", "symmetric", "skew-symmetric")[h.symmetry - 1]
-    found = "" if h.mirror == h.symmetry else f", A^T is {'A' if h.mirror == 2 else '-A'}"
-    yield f"{h.rows} x {h.columns}, {h.nonzeros} nonzeros, {('f64', 'f32')[h.value_type - 1]}, {field} {symmetry}{found}"
+    field = ("real", "integer", "pattern", "complex")[h.field - 1]
+    symmetry = ("general", "symmetric", "skew-symmetric", "hermitian")[h.symmetry - 1]
+    found = "" if h.mirror == h.symmetry else f", A^T is {('A', '-A', 'the conjugate of A')[h.mirror - 2]}"
+    yield f"{h.rows} x {h.columns}, {h.nonzeros} nonzeros, {('f64', 'f32', 'c64', 'c128')[h.value_type - 1]}, {field} {symmetry}{found}"
     yield f"{h.file_length} bytes, {sum(s.raw_bytes for s in sections if s.flags & DEVICE)} on the device"
     yield f"digest {h.digest.hex()}"
     if h.global_rows != 0:

@@ -12,10 +12,10 @@ import xxhash
 import zstandard
 
 BLOCK = 1024 * 1024
-ELEMENT = {"u8": 1, "u16": 2, "u32": 3, "u64": 4, "f32": 5, "f64": 6}
-DTYPE = {"u8": "<u1", "u16": "<u2", "u32": "<u4", "u64": "<u8", "f32": "<f4", "f64": "<f8"}
+ELEMENT = {"u8": 1, "u16": 2, "u32": 3, "u64": 4, "f32": 5, "f64": 6, "c64": 7, "c128": 8}
+DTYPE = {"u8": "<u1", "u16": "<u2", "u32": "<u4", "u64": "<u8", "f32": "<f4", "f64": "<f8", "c64": "<c8", "c128": "<c16"}
 ELEMENT_BYTES = {name: np.dtype(code).itemsize for name, code in DTYPE.items()}
-VALUE_TYPE = {"f64": 1, "f32": 2}
+VALUE_TYPE = {"f64": 1, "f32": 2, "c64": 3, "c128": 4}
 NO_PART = 0xFFFFFFFF
 ALL, RANGE, LIST = 0, 1, 2
 
@@ -115,7 +115,8 @@ def block(content, kind, last):
 class Matrix:
     """Entries are (row, column, value), of any order."""
 
-    def __init__(self, rows, columns, entries, value="f64", field=1, symmetry=1):
+    def __init__(self, rows, columns, entries, value="f64", field=None, symmetry=1):
+        field = field or (4 if value in ("c64", "c128") else 1)
         self.rows, self.columns, self.value, self.field, self.symmetry = rows, columns, value, field, symmetry
         self.entries = sorted(entries, key=lambda e: e[:2])
 

@@ -40,10 +40,8 @@ TEST_CASE("banners") {
   refused("%%MatrixMarket matrix sparse real general\n", "1:23",
           "found 'sparse', expected the format: coordinate, array");
   refused("%%MatrixMarket matrix coordinate reals general\n", "1:34", "found 'reals', expected the field");
-  refused("%%MatrixMarket matrix coordinate complex general\n", "1:34", "'complex' is not supported yet",
-          errc::unsupported);
-  refused("%%MatrixMarket matrix coordinate real hermitian\n", "1:39", "'hermitian' is not supported yet",
-          errc::unsupported);
+  refused("%%MatrixMarket matrix coordinate real hermitian\n", "1:39", "a real matrix cannot be hermitian");
+  refused("%%MatrixMarket matrix coordinate pattern hermitian\n", "1:42", "a pattern matrix cannot be hermitian");
   refused("%%MatrixMarket matrix coordinate real\n1 1 0\n", "1:38", "found the end of the line, expected the symmetry");
   refused("%%MatrixMarket matrix coordinate real skew\n", "1:39", "found 'skew', expected the symmetry");
   refused("%%MatrixMarket matrix coordinate real general x\n", "1:47", "found 'x', expected the end of the line");
@@ -53,6 +51,17 @@ TEST_CASE("banners") {
   refused("%%MatrixMarket matrix coordinate real general % c\n1 1 0\n", "1:47",
           "found '%', expected the end of the line");
   refused(std::string("%%MatrixMarket mat\0rix", 22), "1:16", "found 'mat\\x00rix'");
+}
+
+TEST_CASE("complex values") {
+  const std::string head = "%%MatrixMarket matrix coordinate complex ";
+  refused(head + "general\n2 2 1\n1 1 2.5\n", "3:8", "found the end of the line, expected a real number");
+  refused(head + "general\n2 2 1\n1 1 2.5 1 3\n", "3:11", "found '3', expected the end of the line");
+  refused(head + "general\n2 2 1\n1 1 2 i\n", "3:7", "found 'i', expected a real number");
+  refused(head + "hermitian\n2 2 2\n2 1 1 1\n2 2 1 -0.5\n", "4:7", "an imaginary part on the diagonal");
+  refused(head + "hermitian\n2 2 1\n2 2 1 nan\n", "3:7", "an imaginary part on the diagonal");
+  refused(head + "hermitian\n2 2 1\n1 2 1 1\n", "3:3", "an entry above the diagonal of a hermitian matrix");
+  refused(head + "skew-symmetric\n2 2 1\n1 1 0 1\n", "3:3", "an entry on the diagonal of a skew-symmetric matrix");
 }
 
 TEST_CASE("size lines") {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <filesystem>
 #include <limits>
@@ -407,6 +408,52 @@ TEST_CASE("a matrix that is not what its field or symmetry says is not written")
   refused(make_csr(2, 2, {{{0, 1}, 2}, {{1, 0}, 2}}), Field::real, skew, "row 1, column 2");
   refused(make_csr(2, 2, {{{1, 1}, 0}}), Field::real, skew, "row 2, column 2");
   refused(make_csr(2, 2, {}), Field::pattern, skew, "skew-symmetric");
+}
+
+TEST_CASE("complex files are expanded by their symmetry, and written back to the letter") {
+  using C = std::complex<double>;
+  const auto bits = [](C v) { return std::bit_cast<bits_of<C>>(v); };
+  const std::string lower = "2 1 1.5 -0\n3 1 -0 2\n3 2 inf nan\n", diagonal = "3 3 4 -0\n";
+  const auto across = [](C v, Symmetry s) {
+    return s == Symmetry::symmetric ? v : s == Symmetry::hermitian ? C(v.real(), -v.imag()) : C(-v.real(), -v.imag());
+  };
+  const C listed[]{C(1.5, -0.0), C(-0.0, 2), C(infinite, not_a_number)};
+  for (const Symmetry symmetry : {Symmetry::symmetric, Symmetry::skew_symmetric, Symmetry::hermitian}) {
+    INFO(to_string(symmetry));
+    const bool skew = symmetry == Symmetry::skew_symmetric;
+    const std::string text = head(fmt::format("complex {}", to_string(symmetry)).c_str(), 3, 3, skew ? 3 : 4) + lower +
+                             (skew ? "" : diagonal);
+    const SourceMatrix source = read_text(text);
+    CHECK(source.field == Field::complex);
+    CHECK(source.symmetry == symmetry);
+    CHECK(symmetry_of(source.matrix) == symmetry);
+    const auto& values = std::get<Array<C>>(source.matrix.values);
+    std::vector<C> expected{across(listed[0], symmetry),
+                            across(listed[1], symmetry),
+                            listed[0],
+                            across(listed[2], symmetry),
+                            listed[1],
+                            listed[2]};
+    if (!skew) expected.emplace_back(4, -0.0);
+    REQUIRE(values.size() == expected.size());
+    for (std::size_t k = 0; k < expected.size(); ++k) CHECK((bits(values[k]) == bits(expected[k])));
+    const TemporaryDirectory directory;
+    write_matrix_market(directory.file("b.mtx"), source, true, 1);
+    CHECK(text_of_file(directory.file("b.mtx")) == text);
+  }
+  const SourceMatrix array = read_text("%%MatrixMarket matrix array complex hermitian\n2 2\n1 0\n2 3\n0 0\n");
+  CHECK(std::get<Array<C>>(array.matrix.values)[1] == C(2, -3));
+  CHECK(array.matrix.nnz() == 3);
+  const SourceMatrix narrow =
+      read_text(head("complex hermitian", 2, 2, 1) + "2 1 0.5 0.1\n", {.value_type = ValueType::c64});
+  CHECK(std::get<Array<std::complex<float>>>(narrow.matrix.values)[0] == std::complex<float>(0.5F, -0.1F));
+  CHECK(narrow.provenance.rounded == 2);
+  const SourceMatrix real =
+      read_text(head("complex hermitian", 2, 2, 1) + "2 1 0.5 -0\n", {.value_type = ValueType::f64});
+  CHECK(entries_of(real.matrix) == std::vector<Entry>{{0, 1, 0.5}, {1, 0, 0.5}});
+  CHECK((real.field == Field::real && real.symmetry == Symmetry::symmetric));
+  CHECK_THROWS_WITH(read_text(head("complex general", 2, 2, 1) + "2 1 0.5 -1\n", {.value_type = ValueType::f32}),
+                    Catch::Contains("row 2, column 1: the value 0.5-1i has an imaginary part"));
 }
 
 TEST_CASE("vectors") {

@@ -31,6 +31,9 @@ cudaDataType cuda_type(ValueType type) {
       return CUDA_R_64F;
     case ValueType::f32:
       return CUDA_R_32F;
+    case ValueType::c64:
+    case ValueType::c128:
+      break;
   }
   throw Error(errc::unsupported, "cuSPARSE's peers are not of this type");
 }

@@ -245,7 +245,7 @@ class Benchmark {
     const std::string& text = invocation_.text("value-type");
     const bool mixed = text == "mixed";
     value_type_ = mixed ? ValueType::f32 : value_type_named(text);
-    if (!value_type_)
+    if (!value_type_ || holds_complex(*value_type_))
       throw Error(errc::usage, fmt::format("--value-type is '{}'", escape(text)), {}, "give f64, f32 or mixed");
     options_.vectors = mixed ? ValueType::f64 : *value_type_;
   }

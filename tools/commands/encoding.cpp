@@ -67,7 +67,8 @@ std::string layout_text(const encoder::Plan& plan) {
 /// What a container that was asked for A^T has of it.
 std::string transpose_text(const encoder::EncodeResult& result) {
   if (!result.transpose)
-    return fmt::format("{}: the matrix is {}", result.symmetry == Symmetry::symmetric ? "A itself" : "-A",
+    return fmt::format("{}: the matrix is {}",
+                       result.symmetry == Symmetry::symmetric ? "A itself" : spmvpack::transpose_text(result.symmetry),
                        to_string(result.symmetry));
   const encoder::Plan& plan = *result.transpose;
   return fmt::format("{} bytes more: {}", grouped(plan.device_bytes()),
@@ -90,10 +91,10 @@ std::string summary(const std::string& output, const SourceMatrix& source, const
   if (p.duplicates != 0 || p.explicit_zeros != 0)
     text += fmt::format("           {} summed, {} kept\n", counted(p.duplicates, "duplicate"),
                         counted(p.explicit_zeros, "explicit zero"));
-  if (m.value_type() == ValueType::f32)
-    text += p.rounded == 0 ? "           every value is exact in f32\n"
-                           : fmt::format("           {} rounded to f32, largest relative error {:.3g}\n",
-                                         counted(p.rounded, "value"), p.max_relative_error);
+  if (m.value_type() == ValueType::f32 || m.value_type() == ValueType::c64)
+    text += p.rounded == 0 ? fmt::format("           every value is exact in {}\n", to_string(m.value_type()))
+                           : fmt::format("           {} rounded to {}, largest relative error {:.3g}\n",
+                                         counted(p.rounded, "value"), to_string(m.value_type()), p.max_relative_error);
   text += layout_text(result.plan);
   if (result.tuning) text += tuning_text(*result.tuning);
   text += fmt::format("  memory   {} bytes", grouped(result.device_bytes));

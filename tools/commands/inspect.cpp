@@ -222,9 +222,7 @@ std::string provenance_text(const Provenance& p) {
 /// Field and symmetry of the source, and what was found besides.
 std::string kind_text(const MatrixFacts& f) {
   return fmt::format("{} {}{}", to_string(f.field), to_string(f.symmetry),
-                     f.found == Symmetry::general     ? ""
-                     : f.found == Symmetry::symmetric ? "; A^T is A"
-                                                      : "; A^T is -A");
+                     f.found == Symmetry::general ? "" : fmt::format("; A^T is {}", transpose_text(f.found)));
 }
 
 std::string to_text(const Container& c) {

@@ -10,6 +10,7 @@
 #include "commands/command.hpp"
 #include "output.hpp"
 #include "spmvpack/container/base/text.hpp"
+#include "spmvpack/container/base/value_text.hpp"
 #include "spmvpack/container/file/reader.hpp"
 #include "spmvpack/container/file/share.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
@@ -52,7 +53,7 @@ bool same_bits(const std::optional<T>& a, const std::optional<T>& b) {
 
 template <class T>
 std::string text_of(const std::optional<T>& value) {
-  return value ? fmt::format("{}", *value) : "absent";
+  return value ? value_text(*value) : "absent";
 }
 
 /// How many entries of `a` and `b`, which have the same sizes and values T, differ, and the first of them. If the
@@ -89,13 +90,17 @@ std::string difference(const CsrView& a, const SourceMatrix& source) {
   if (a.rows() != b.rows() || a.cols() != b.cols())
     return fmt::format("it is {} x {}, the other is {} x {}", a.rows(), a.cols(), b.rows(), b.cols());
   std::string text;
-  dispatch(a.value_type(),
-           [&]<class T>(T) { text = different_entries<T>(a, b, source.symmetry != Symmetry::general); });
+  dispatch_any(a.value_type(),
+               [&]<class T>(T) { text = different_entries<T>(a, b, source.symmetry != Symmetry::general); });
   return text;
 }
 
 std::string parts_text(std::span<const PartInfo> parts) {
   return parts.size() == 1 ? "1 part, layout " + parts[0].layout : counted(parts.size(), "part");
+}
+
+std::string_view rounded_text(ValueType type) {
+  return type == ValueType::f32 ? " rounded to f32" : type == ValueType::c64 ? " rounded to c64" : "";
 }
 
 void run(const Invocation& invocation) {
@@ -133,7 +138,7 @@ void run(const Invocation& invocation) {
       throw Error(errc::mismatch, fmt::format("not the matrix in {}: {}", other, difference(matrix, source)),
                   container.name(), "encode it again from its source");
     text += fmt::format("  matrix     {}, bit for bit as in {}{}\n", counted(matrix.nnz(), "nonzero"),
-                        escape(other, 4096), matrix.value_type() == ValueType::f32 ? " rounded to f32" : "");
+                        escape(other, 4096), rounded_text(matrix.value_type()));
   }
   if (!invocation.quiet) print(text);
 }

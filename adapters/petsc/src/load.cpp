@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -101,6 +102,10 @@ void read_local(const std::string& path, int rank, int ranks, Local& local) {
                 fmt::format("{} x {}, {} nonzeros of this rank: this PETSc counts to {}", f.global_rows, f.global_cols,
                             facts.nnz, most),
                 path, "use more ranks");
+  if (holds_complex(facts.value_type))
+    throw Error(errc::unsupported,
+                fmt::format("a matrix of complex values ({}); this PETSc is real", to_string(facts.value_type)), path,
+                "encode its real and imaginary parts as two matrices");
   const CsrMatrix m = unpack(container, options);
   local.row_ptr.assign(m.row_ptr.begin(), m.row_ptr.end());
   local.col_idx.resize(m.nnz());
@@ -122,7 +127,8 @@ void read_local(const std::string& path, int rank, int ranks, Local& local) {
                {std::pair(ghosts, behind), std::pair(begin, ghosts), std::pair(behind, end)})
             for (const std::uint32_t* c = from; c != until; ++c, ++to) {
               local.col_idx[to] = to_whole(*c);
-              local.values[to] = static_cast<PetscScalar>(values[static_cast<std::uint64_t>(c - m.col_idx.begin())]);
+              if constexpr (!is_complex_type<std::remove_cvref_t<decltype(values[0])>>)
+                local.values[to] = static_cast<PetscScalar>(values[static_cast<std::uint64_t>(c - m.col_idx.begin())]);
             }
         }
       },

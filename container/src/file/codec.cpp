@@ -53,8 +53,10 @@ void with_width(std::size_t width, F&& f) {
       return f(std::uint16_t{});
     case 4:
       return f(std::uint32_t{});
-    default:
+    case 8:
       return f(std::uint64_t{});
+    default:
+      return f(Bits128{});
   }
 }
 

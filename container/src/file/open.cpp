@@ -24,11 +24,18 @@ constexpr const char* remedy_older =
 /// True for a name without spaces, which a shell takes as one word; false for "standard input".
 bool is_one_word(const std::string& name) { return !name.empty() && name.find(' ') == std::string::npos; }
 
-/// What the writer has found of a matrix whose source says that it is general.
+/// The features that say what the writer has found of a matrix whose source says that it is general.
+std::uint64_t found_features(const format::Header& h) noexcept {
+  const bool complex = h.field == static_cast<std::uint8_t>(Field::complex);
+  return h.optional_features & (format::feature_symmetric | format::feature_skew_symmetric |
+                                (complex ? format::feature_hermitian : std::uint64_t{0}));
+}
 Symmetry found_symmetry(const format::Header& h) noexcept {
-  return (h.optional_features & format::feature_symmetric) != 0        ? Symmetry::symmetric
-         : (h.optional_features & format::feature_skew_symmetric) != 0 ? Symmetry::skew_symmetric
-                                                                       : Symmetry::general;
+  const std::uint64_t found = found_features(h);
+  return (found & format::feature_symmetric) != 0        ? Symmetry::symmetric
+         : (found & format::feature_skew_symmetric) != 0 ? Symmetry::skew_symmetric
+         : (found & format::feature_hermitian) != 0      ? Symmetry::hermitian
+                                                         : Symmetry::general;
 }
 
 /// What the header says of a share; none if it is none.
@@ -88,10 +95,15 @@ class Opener {
     require(h.header_bytes == format::header_bytes, "header bytes");
     if (h.required_features != 0) refuse(fmt::format("required features {:#x} are not known", h.required_features));
     require(zero(h.reserved0) && zero(h.reserved1) && zero(h.reserved2), "reserved bytes");
-    enumerator(h.value_type, static_cast<unsigned>(*std::max_element(value_types.begin(), value_types.end())), 7,
-               "value type");
-    enumerator(h.field, 3, 4, "field");
-    enumerator(h.symmetry, 3, 4, "symmetry");
+    enumerator(h.value_type, static_cast<unsigned>(*std::max_element(all_value_types.begin(), all_value_types.end())),
+               7, "value type");
+    enumerator(h.field, 4, 4, "field");
+    enumerator(h.symmetry, 4, 4, "symmetry");
+    require((static_cast<Field>(h.field) == Field::complex) == holds_complex(static_cast<ValueType>(h.value_type)),
+            fmt::format("field {} of {} values", to_string(static_cast<Field>(h.field)),
+                        to_string(static_cast<ValueType>(h.value_type))));
+    require(static_cast<Symmetry>(h.symmetry) != Symmetry::hermitian || static_cast<Field>(h.field) == Field::complex,
+            "symmetry hermitian of real values");
     enumerator(h.digest_algorithm, static_cast<unsigned>(format::DigestAlgorithm::xxh3_128), 255, "digest algorithm");
     // A is then multiplied for A^T, with vectors of A^T's sizes.
     require(h.symmetry == static_cast<std::uint8_t>(Symmetry::general) || h.rows == h.cols,
@@ -171,7 +183,7 @@ class Opener {
     SectionInfo info;
     info.name = name(s.name);
     where_ = fmt::format("section '{}'", info.name);
-    enumerator(s.element_type, format::last_element_type, format::last_reserved_element_type, "element type");
+    enumerator(s.element_type, format::last_element_type, format::last_element_type, "element type");
     if (s.codec > 1) refuse(fmt::format("codec {} is not known", s.codec));
     if (s.filter > 2) refuse(fmt::format("filter {} is not known", s.filter));
     require((s.flags & ~(format::section_required | format::section_device)) == 0, "reserved flags");
@@ -191,8 +203,6 @@ class Opener {
     if (info.filter == format::Filter::none) {
       require(s.filter_width == 0, "a filter width without a filter");
     } else {
-      if (s.filter_width == format::reserved_filter_width)
-        refuse(fmt::format("filter width {} is reserved for a later version", s.filter_width));
       require(std::has_single_bit(s.filter_width) && s.filter_width <= format::max_filter_width &&
                   s.raw_bytes % s.filter_width == 0,
               "filter width");
@@ -253,12 +263,11 @@ class Opener {
   /// What the writer has found goes with what the header says besides.
   void check_found(const format::Header& h) {
     if (found_symmetry(h) == Symmetry::general) return;
-    constexpr std::uint64_t both = format::feature_symmetric | format::feature_skew_symmetric;
-    require((h.optional_features & both) != both && h.symmetry == static_cast<std::uint8_t>(Symmetry::general),
+    require(std::has_single_bit(found_features(h)) && h.symmetry == static_cast<std::uint8_t>(Symmetry::general),
             "more than one symmetry");
-    require(
-        h.rows == h.cols,
-        fmt::format("{} rows and {} columns of a matrix that equals its transpose or its negative", h.rows, h.cols));
+    require(h.rows == h.cols,
+            fmt::format("{} rows and {} columns of a matrix that equals its transpose, its negative or its conjugate",
+                        h.rows, h.cols));
   }
   /// A share lies in its whole.
   void check_header_share(const format::Header& h) {

@@ -46,6 +46,10 @@ std::string check_part(const PartInfo& part, const MatrixFacts& facts) {
     return "a part of the transpose of a matrix that is its own, or its negative";
   // Vectors are permuted by the part's lists as a whole.
   const Layout& layout = find_layout(part.layout);  // refuses unknown layouts, by name
+  if (holds_complex(part.value_type) && !layout.takes_complex)
+    throw Error(errc::unsupported,
+                fmt::format("{} values in layout {}, which has none yet", to_string(part.value_type), part.layout), {},
+                "use the version that wrote the file");
   if (layout.permuted != nullptr && layout.permuted(part) &&
       (facts.rows != facts.cols || part.rows.count != facts.rows))
     return "a permuted basis of less than all of a square matrix";
@@ -60,8 +64,10 @@ void check_parts(const MatrixFacts& facts, std::span<const PartInfo> parts, cons
     if (!verdict.wrong.empty())
       throw Error(verdict.too_large ? errc::too_large : errc::corrupt, verdict.wrong, where, remedy_parts);
   };
-  require(facts.bitwise_symmetry() == Symmetry::general || facts.rows == facts.cols,
-          fmt::format("{} rows and {} columns of a symmetric or skew-symmetric matrix", facts.rows, facts.cols), where);
+  require(
+      facts.bitwise_symmetry() == Symmetry::general || facts.rows == facts.cols,
+      fmt::format("{} rows and {} columns of a symmetric, skew-symmetric or Hermitian matrix", facts.rows, facts.cols),
+      where);
   if (facts.rows >= max_dimension || facts.cols >= max_dimension)
     throw Error(errc::unsupported,
                 fmt::format("{} x {}: rows and columns must stay below {}", facts.rows, facts.cols, max_dimension),

@@ -8,6 +8,7 @@
 #include "file/unpack_parts.hpp"
 #include "spmvpack/container/base/memory.hpp"
 #include "spmvpack/container/base/parallel.hpp"
+#include "spmvpack/container/base/value_text.hpp"
 #include "spmvpack/container/file/reader.hpp"
 #include "spmvpack/container/file/share.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
@@ -56,7 +57,8 @@ void check_claims(const Container& container, const CsrView& a, int threads) {
   parallel_items(a.rows(), rows_per_task, threads, [&](std::uint64_t r) {
     for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k)
       if (!fits_field(facts.field, values[k]))
-        fail(fmt::format("row {}, column {}: the value {}", r, columns[k], values[k]), to_string(facts.field));
+        fail(fmt::format("row {}, column {}: the value {}", r, columns[k], value_text(values[k])),
+             to_string(facts.field));
   });
   if (symmetry == Symmetry::general) return;
   if (const std::uint64_t k = first_without_mirror(a, symmetry, threads); k != a.nnz())
@@ -77,7 +79,7 @@ CsrMatrix unpack_parts(const MatrixFacts& facts, format::Role role, std::span<co
   const bool transpose = role == format::Role::transpose;
   CsrMatrix m = allocate_csr(transpose ? facts.cols : facts.rows, transpose ? facts.rows : facts.cols, facts.nnz,
                              facts.value_type);
-  dispatch(facts.value_type, [&]<class T>(T) { merge<T>(parts, matrices, m, transpose, where, threads); });
+  dispatch_any(facts.value_type, [&]<class T>(T) { merge<T>(parts, matrices, m, transpose, where, threads); });
   return m;
 }
 
@@ -125,7 +127,7 @@ CsrMatrix unpack(const Container& container, const LoadOptions& options, format:
                           : "the content digest is not that of the matrix",
                 container.name(), "get the file again, or encode it again");
   if (facts.field != Field::real || facts.bitwise_symmetry() != Symmetry::general)
-    dispatch(facts.value_type, [&]<class T>(T) { check_claims<T>(container, m, options.threads); });
+    dispatch_any(facts.value_type, [&]<class T>(T) { check_claims<T>(container, m, options.threads); });
   return m;
 }
 

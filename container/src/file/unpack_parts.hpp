@@ -17,7 +17,10 @@ CsrMatrix unpack_parts(const MatrixFacts& facts, format::Role role, std::span<co
 /// Whether a matrix of this field may have the value.
 template <class T>
 bool fits_field(Field field, T v) {
-  return field == Field::real || (field == Field::pattern ? v == 1 : std::isfinite(v) && std::trunc(v) == v);
+  if constexpr (is_complex_type<T>)
+    return field == Field::complex;
+  else
+    return field == Field::real || (field == Field::pattern ? v == 1 : std::isfinite(v) && std::trunc(v) == v);
 }
 
 }  // namespace spmvpack

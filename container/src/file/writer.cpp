@@ -202,8 +202,9 @@ format::Header header_of(const MatrixFacts& facts) {
   header.version_minor = format::version_minor;
   header.header_bytes = format::header_bytes;
   if (facts.symmetry == Symmetry::general && facts.found != Symmetry::general)
-    header.optional_features =
-        facts.found == Symmetry::symmetric ? format::feature_symmetric : format::feature_skew_symmetric;
+    header.optional_features = facts.found == Symmetry::symmetric   ? format::feature_symmetric
+                               : facts.found == Symmetry::hermitian ? format::feature_hermitian
+                                                                    : format::feature_skew_symmetric;
   header.rows = facts.rows;
   header.cols = facts.cols;
   header.nnz = facts.nnz;
@@ -255,6 +256,13 @@ void require_valid(const ContainerSource& source) {
                 fmt::format("a {} matrix of {} rows and {} columns, expected a square one",
                             to_string(facts.bitwise_symmetry()), facts.rows, facts.cols),
                 {}, "declare it general");
+  if ((facts.field == Field::complex) != holds_complex(facts.value_type))
+    throw Error(errc::bad_input,
+                fmt::format("a {} matrix of {} values", to_string(facts.field), to_string(facts.value_type)), {},
+                "declare the field complex if values are, and only then");
+  if (facts.bitwise_symmetry() == Symmetry::hermitian && facts.field != Field::complex)
+    throw Error(errc::bad_input, fmt::format("a hermitian matrix of {} values", to_string(facts.value_type)), {},
+                "declare it symmetric");
   std::vector<PartInfo> parts;
   for (const PartSource& part : source.parts) {
     parts.push_back(part.info);

@@ -39,7 +39,7 @@ CsrMatrix unpack(const PartView& part, int threads) {
     for (std::uint64_t r = first_row; r < last_row; ++r) m.row_ptr[r] = entry;
   };
   start_rows(0, nnz == 0 ? m.rows + 1 : std::uint64_t{rows[0]} + 1, 0);
-  dispatch(m.value_type(), [&]<class T>(T) {
+  dispatch_any(m.value_type(), [&]<class T>(T) {
     const auto values = part.get<T>("values");
     auto& out = std::get<Array<T>>(m.values);
     parallel_pieces(nnz, piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
@@ -54,6 +54,13 @@ CsrMatrix unpack(const PartView& part, int threads) {
 
 }  // namespace
 
-const Layout layout{"coo", sections, {}, nullptr, check, unpack, &value_functions<Entries>};
+const Layout layout{.name = "coo",
+                    .sections = sections,
+                    .parameters = {},
+                    .check_shape = nullptr,
+                    .check = check,
+                    .unpack = unpack,
+                    .values = &value_functions<Entries>,
+                    .takes_complex = true};
 
 }  // namespace spmvpack::layouts::coo

@@ -30,7 +30,7 @@ CsrMatrix unpack(const PartView& part, int threads) {
   CsrMatrix m = allocate_csr(a.rows(), a.cols(), a.nnz(), a.value_type());
   constexpr std::uint64_t piece = 1U << 18;
   parallel_items(a.rows() + 1, piece, threads, [&](std::uint64_t r) { m.row_ptr[r] = a.row_ptr(r); });
-  dispatch(a.value_type(), [&]<class T>(T) {
+  dispatch_any(a.value_type(), [&]<class T>(T) {
     auto& values = std::get<Array<T>>(m.values);
     parallel_pieces(a.nnz(), piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
       std::copy(a.col_idx() + begin, a.col_idx() + end, m.col_idx.data() + begin);
@@ -43,7 +43,7 @@ CsrMatrix unpack(const PartView& part, int threads) {
 }  // namespace
 
 CsrView view(const PartView& part) {
-  return dispatch(part.info().value_type, [&]<class T>(T) {
+  return dispatch_any(part.info().value_type, [&]<class T>(T) {
     const auto columns = part.get<std::uint32_t>("col_idx");
     const auto values = part.get<T>("values");
     return wide(part) ? CsrView(part.rows(), part.cols(), part.get<std::uint64_t>("row_ptr"), columns, values)
@@ -51,6 +51,13 @@ CsrView view(const PartView& part) {
   });
 }
 
-const Layout layout{"csr", sections, parameters, nullptr, check, unpack, &value_functions<Entries>};
+const Layout layout{.name = "csr",
+                    .sections = sections,
+                    .parameters = parameters,
+                    .check_shape = nullptr,
+                    .check = check,
+                    .unpack = unpack,
+                    .values = &value_functions<Entries>,
+                    .takes_complex = true};
 
 }  // namespace spmvpack::layouts::csr

@@ -108,7 +108,7 @@ CsrMatrix allocate_csr(std::uint64_t rows, std::uint64_t cols, std::uint64_t nnz
   a.cols = cols;
   a.row_ptr = Array<std::uint64_t>(rows + 1);
   a.col_idx = Array<std::uint32_t>(nnz);
-  dispatch(type, [&]<class T>(T) { a.values = Array<T>(nnz); });
+  dispatch_any(type, [&]<class T>(T) { a.values = Array<T>(nnz); });
   return a;
 }
 

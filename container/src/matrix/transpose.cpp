@@ -82,20 +82,37 @@ void transpose_into(const CsrView& a, CsrMatrix& t, int threads) {
   });
 }
 
+/// The bits in which the values of two mirror images differ.
 template <class T>
-bool has_mirror(const CsrView& a, std::uint64_t row, std::uint64_t k, bool skew) {
+constexpr bits_of<T> mirror_bits(Symmetry symmetry) {
+  if constexpr (is_complex_type<T>)
+    if (symmetry == Symmetry::hermitian) return ValueTraits<T>::conjugate_bits;
+  return symmetry == Symmetry::skew_symmetric ? ValueTraits<T>::sign_bits : bits_of<T>{0};
+}
+
+/// Whether a matrix of this symmetry may have the value on its diagonal.
+template <class T>
+bool fits_diagonal(T value, Symmetry symmetry) {
+  if constexpr (is_complex_type<T>)
+    if (symmetry == Symmetry::hermitian) return value.imag() == 0;
+  return symmetry != Symmetry::skew_symmetric;
+}
+
+template <class T>
+bool has_mirror(const CsrView& a, std::uint64_t row, std::uint64_t k, Symmetry symmetry) {
   const std::uint32_t* const columns = a.col_idx();
   const T* const values = a.values<T>();
+  if (columns[k] == row) return fits_diagonal(values[k], symmetry);
   const std::uint32_t* const end = columns + a.row_ptr(columns[k] + std::uint64_t{1});
   const std::uint32_t* const mirror = std::lower_bound(columns + a.row_ptr(columns[k]), end, row);
-  if (mirror == end || *mirror != row || (skew && columns[k] == row)) return false;
-  const T value = skew ? -values[k] : values[k];
-  return std::bit_cast<bits_of<T>>(values[mirror - columns]) == std::bit_cast<bits_of<T>>(value);
+  if (mirror == end || *mirror != row) return false;
+  return std::bit_cast<bits_of<T>>(values[mirror - columns]) ==
+         (std::bit_cast<bits_of<T>>(values[k]) ^ mirror_bits<T>(symmetry));
 }
 
 /// Whether every entry has a mirror image: each above the diagonal has one, and there are no others below it.
 template <class T>
-bool mirrors_itself(const CsrView& a, bool skew, int threads) {
+bool mirrors_itself(const CsrView& a, Symmetry symmetry, int threads) {
   const std::uint32_t* const columns = a.col_idx();
   std::atomic<std::uint64_t> above{0}, below{0};
   std::atomic<bool> differs{false};
@@ -106,12 +123,12 @@ bool mirrors_itself(const CsrView& a, bool skew, int threads) {
       auto k = static_cast<std::uint64_t>(std::lower_bound(columns + begin, columns + end, r) - columns);
       below_here += k - begin;
       if (k < end && columns[k] == r) {
-        if (skew) differs = true;
+        if (!fits_diagonal(a.values<T>()[k], symmetry)) differs = true;
         ++k;
       }
       above_here += end - k;
       for (; k < end; ++k)
-        if (!has_mirror<T>(a, r, k, skew)) {
+        if (!has_mirror<T>(a, r, k, symmetry)) {
           differs = true;
           break;
         }
@@ -128,20 +145,19 @@ CsrMatrix transposed(const CsrView& a, int threads) {
   CsrMatrix t = allocate_csr(a.cols(), a.rows(), a.nnz(), a.value_type());
   constexpr std::uint64_t columns_of_entry = 16;
   const bool few = a.nnz() < a.cols() / columns_of_entry;
-  dispatch(a.value_type(), [&]<class T>(T) { (few ? transpose_few<T> : transpose_into<T>)(a, t, threads); });
+  dispatch_any(a.value_type(), [&]<class T>(T) { (few ? transpose_few<T> : transpose_into<T>)(a, t, threads); });
   return t;
 }
 
 std::uint64_t first_without_mirror(const CsrView& a, Symmetry symmetry, int threads) {
-  const bool skew = symmetry == Symmetry::skew_symmetric;
   std::atomic<std::uint64_t> found{a.nnz()};
-  dispatch(a.value_type(), [&]<class T>(T) {
+  dispatch_any(a.value_type(), [&]<class T>(T) {
     parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t r = begin; r < end; ++r)
         for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) {
           std::uint64_t known = found;
           if (k >= known) return;
-          if (has_mirror<T>(a, r, k, skew)) continue;
+          if (has_mirror<T>(a, r, k, symmetry)) continue;
           while (k < known && !found.compare_exchange_weak(known, k)) continue;
           return;
         }
@@ -152,10 +168,12 @@ std::uint64_t first_without_mirror(const CsrView& a, Symmetry symmetry, int thre
 
 Symmetry symmetry_of(const CsrView& a, int threads) {
   if (a.rows() != a.cols()) return Symmetry::general;
-  return dispatch(a.value_type(), [&]<class T>(T) {
-    return mirrors_itself<T>(a, false, threads)  ? Symmetry::symmetric
-           : mirrors_itself<T>(a, true, threads) ? Symmetry::skew_symmetric
-                                                 : Symmetry::general;
+  return dispatch_any(a.value_type(), [&]<class T>(T) {
+    for (const Symmetry symmetry : {Symmetry::symmetric, Symmetry::skew_symmetric})
+      if (mirrors_itself<T>(a, symmetry, threads)) return symmetry;
+    if constexpr (is_complex_type<T>)
+      if (mirrors_itself<T>(a, Symmetry::hermitian, threads)) return Symmetry::hermitian;
+    return Symmetry::general;
   });
 }
 

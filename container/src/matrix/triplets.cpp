@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <complex>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -16,6 +17,14 @@ namespace {
 
 /// Rows longer than this are sorted through a copy.
 constexpr std::uint64_t insertion_sort_limit = 32;
+
+/// The value of the entry across the diagonal.
+template <class T>
+T mirrored(T value, Symmetry symmetry) {
+  if constexpr (is_complex_type<T>)
+    if (symmetry == Symmetry::hermitian) return std::conj(value);
+  return symmetry == Symmetry::skew_symmetric ? -value : value;
+}
 
 /// Calls f(row, col, value) for the entries of rows [first, last) in a block, in list order, including mirror images,
 /// and ahead(row) for rows that follow soon. Each thread goes through all blocks that reach into its rows and picks
@@ -37,7 +46,7 @@ void for_entries_of(const Triplets<T>& block, Symmetry symmetry, std::uint64_t f
     if (i - low < count) f(i, cols[k], value(k));
     if (symmetry == Symmetry::general) continue;
     const std::uint32_t j = cols[k];
-    if (j - low < count && i != j) f(j, i, symmetry == Symmetry::symmetric ? value(k) : -value(k));
+    if (j - low < count && i != j) f(j, i, mirrored(value(k), symmetry));
   }
 }
 
@@ -124,6 +133,10 @@ T add(T a, T b) {
   if (!std::isnan(sum)) return sum;
   return std::isnan(a) ? a : std::isnan(b) ? b : std::numeric_limits<T>::quiet_NaN();
 }
+template <class T>
+std::complex<T> add(std::complex<T> a, std::complex<T> b) {
+  return {add(a.real(), b.real()), add(a.imag(), b.imag())};
+}
 
 /// The rounding error of a + b, 0 if the sum is exact (Knuth's TwoSum).
 template <class T>
@@ -139,13 +152,28 @@ struct Sums {
 };
 
 template <class T>
+bool overflows(T a, T b, T sum) {
+  return std::isinf(sum) && std::isfinite(a) && std::isfinite(b);
+}
+
+template <class T>
 void check_sum(std::uint64_t row, std::uint32_t col, T a, T b, T sum, const Sums& sums) {
-  const bool overflows = std::isinf(sum) && std::isfinite(a) && std::isfinite(b);
-  if (!overflows && (!sums.exact || sum_error(a, b, sum) == 0)) return;
+  bool beyond = false, exact = true;
+  if constexpr (is_complex_type<T>) {
+    beyond = overflows(a.real(), b.real(), sum.real()) || overflows(a.imag(), b.imag(), sum.imag());
+  } else {
+    beyond = overflows(a, b, sum);
+    exact = !sums.exact || sum_error(a, b, sum) == 0;
+  }
+  if (!beyond && exact) return;
+  constexpr ValueType type = value_type_of<T>;
   throw Error(errc::bad_input,
               fmt::format("the duplicates of the entry in row {}, column {} add up to a value that {} cannot hold{}",
-                          row + 1, col + std::uint64_t{1}, to_string(value_type_of<T>), overflows ? "" : " exactly"),
-              sums.source, value_type_of<T> == ValueType::f32 ? "encode the matrix as f64" : "add them up yourself");
+                          row + 1, col + std::uint64_t{1}, to_string(type), beyond ? "" : " exactly"),
+              sums.source,
+              type == ValueType::f32   ? "encode the matrix as f64"
+              : type == ValueType::c64 ? "encode the matrix as c128"
+                                       : "add them up yourself");
 }
 
 /// The rows [first, last) of one thread. Their entries start at `begin` and, once duplicates are summed, end at `end`.
@@ -212,7 +240,7 @@ struct Assembly {
 template <class T>
 Assembly assemble_csr(const SourceFacts& facts, TripletList<T> list, const AssemblyOptions& options) {
   const std::uint64_t rows = facts.rows;
-  const Sums sums{facts.field != Field::real, options.source};
+  const Sums sums{facts.field == Field::integer || facts.field == Field::pattern, options.source};
   constexpr const char* need = "the matrix with its list of entries";
   std::uint64_t bytes = (rows + 1) * 8;
   for (const Triplets<T>& b : list.blocks) bytes += b.rows.size() * 8 + b.values.size() * sizeof(T);
@@ -324,7 +352,7 @@ void refuse_index(const char* what, std::uint64_t i, std::uint64_t size, std::ui
 #define SPMVPACK_INSTANTIATE(T)                                              \
   template void note_rows(Triplets<T>&, Symmetry, std::span<std::uint32_t>); \
   template SourceMatrix assemble_source(const SourceFacts&, TripletList<T>, const AssemblyOptions&);
-SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
+SPMVPACK_ALL_VALUE_TYPES(SPMVPACK_INSTANTIATE)
 #undef SPMVPACK_INSTANTIATE
 
 }  // namespace spmvpack

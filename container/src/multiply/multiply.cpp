@@ -103,6 +103,14 @@ void check_rows(const char* vector, const char* name, const DensePlace& given, s
 
 }  // namespace
 
+void require_real_values(const MatrixFacts& facts, const std::string& where) {
+  if (!holds_complex(facts.value_type)) return;
+  throw Error(errc::unsupported,
+              fmt::format("a matrix of complex values ({}) is stored and decoded, but not multiplied yet",
+                          to_string(facts.value_type)),
+              where, "decode it, or encode its real and imaginary parts as two matrices");
+}
+
 bool has_transpose(const MatrixFacts& facts, std::span<const PartInfo> parts) noexcept {
   return facts.nnz == 0 || facts.bitwise_symmetry() != Symmetry::general ||
          !parts_of(parts, format::Role::transpose).empty();
@@ -117,6 +125,7 @@ bool has_permuted_basis(std::span<const PartInfo> parts) {
 
 Operand check_description(const MultiplyDescription& description, const MatrixFacts& facts,
                           std::span<const PartInfo> parts) {
+  require_real_values(facts, {});
   if (!is_type_pair(facts.value_type, description.vectors))
     throw Error(errc::usage,
                 fmt::format("{} vectors for a matrix of {} values", to_string(description.vectors),

@@ -46,6 +46,8 @@ extern const LayoutEncoder coo{.name = "coo",
                                .settings = {},
                                .plan = coo_plans::plan,
                                .fill = coo_plans::fill,
-                               .traits = {.update_multiplies = 1, .empty_rows = EmptyRows::in_a_pass}};
+                                .traits = {.update_multiplies = 1,
+                                           .takes_complex = true,
+                                           .empty_rows = EmptyRows::in_a_pass}};
 
 }  // namespace spmvpack::encoder::layouts

@@ -12,7 +12,13 @@
 
 namespace spmvpack::encoder::layouts {
 
+void refuse_complex(std::string_view name, ValueType type) {
+  throw Error(errc::unsupported, fmt::format("{} does not take complex values ({}) yet", name, to_string(type)), {},
+              "use csr, coo or auto; or encode the real and the imaginary parts as two matrices");
+}
+
 PartPlan begin_plan(const spmvpack::Layout& layout, const PartMatrix& part) {
+  if (holds_complex(part.a.value_type()) && !layout.takes_complex) refuse_complex(layout.name, part.a.value_type());
   PartPlan plan;
   plan.info.layout = layout.name;
   plan.info.value_type = part.a.value_type();

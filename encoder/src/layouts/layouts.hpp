@@ -21,6 +21,9 @@ namespace spmvpack::encoder::layouts {
 /// All of layout_encoders().
 extern const LayoutEncoder csr, coo, ell, ellpack_r, sell, pjds, dia, ccoo, amb, pkt, csell, bitflag, sjds;
 
+/// Error(errc::unsupported): a layout or strategy of that name has no complex values.
+[[noreturn]] void refuse_complex(std::string_view name, ValueType type);
+
 /// The start of a plan of `layout` for this part: its table entry, and the sections of its list maps.
 PartPlan begin_plan(const spmvpack::Layout& layout, const PartMatrix& part);
 

@@ -179,7 +179,7 @@ Strategy choose_best(std::vector<Strategy> others) {
           .plan = [others = std::move(others)](const CsrView& a,
                                                const PlanOptions& options) { return plan_best(others, a, options); },
           .chooses = true,
-          .traits = {.aims = true}};
+          .traits = {.aims = true, .takes_complex = true}};
 }
 
 }  // namespace spmvpack::encoder::strategy

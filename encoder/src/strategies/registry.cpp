@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "layouts/layouts.hpp"
 #include "spmvpack/container/base/text.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
 #include "strategies/strategies.hpp"
@@ -17,6 +18,12 @@ std::vector<Strategy> all_strategies() {
   all.push_back(strategy::segmented_sell());
   all.push_back(strategy::nus_sell());
   all.push_back(strategy::split());
+  for (Strategy& s : all)
+    if (!s.traits.takes_complex)
+      s.plan = [plan = std::move(s.plan), name = s.name](const CsrView& a, const PlanOptions& options) {
+        if (holds_complex(a.value_type())) layouts::refuse_complex(name, a.value_type());
+        return plan(a, options);
+      };
   all.insert(all.begin(), strategy::choose_best(all));
   return all;
 }

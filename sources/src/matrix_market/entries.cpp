@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <complex>
 #include <exception>
 #include <limits>
 #include <map>
@@ -82,13 +83,34 @@ const char* entry_after(std::string_view text, std::uint64_t n) {
   return p;
 }
 
+/// Whether values are rounded from f64.
+template <class T>
+constexpr bool is_narrow = value_type_of<T> == ValueType::f32 || value_type_of<T> == ValueType::c64;
+
 /// An entry as given on its line, with 0-based indices.
 template <class T>
 struct Entry {
   std::uint32_t row = 0, col = 0;
-  T value = 1;
-  double wide = 1;  ///< if T is float and the field is real: the value in f64
+  T value = T{1};
+  /// If T is narrow and the field real or complex: the value in f64.
+  std::conditional_t<is_complex_type<T>, std::complex<double>, double> wide = 1;
 };
+
+/// Reads the real and the imaginary part of a value.
+template <class T>
+const char* read_complex(const char* p, const char* end, const MatrixMarketHeader& header,
+                         Entry<std::complex<T>>& entry) {
+  T real = 0, imaginary = 0;
+  double wide_real = 0, wide_imaginary = 0;
+  const char* const imaginary_text = skip_blanks(read_real(p, end, real, wide_real));
+  p = read_real(imaginary_text, end, imaginary, wide_imaginary);
+  if (header.symmetry == Symmetry::hermitian && header.coordinate && entry.row == entry.col && wide_imaginary != 0)
+    throw LineError{imaginary_text, errc::bad_input, "an imaginary part on the diagonal of a hermitian matrix",
+                    "the diagonal is real: make the part 0, or declare the matrix general"};
+  entry.value = {real, imaginary};
+  entry.wide = {wide_real, wide_imaginary};
+  return p;
+}
 
 /// Reads any line that holds an entry and returns what follows it. `end` is the end of the text.
 template <class T, bool coordinate, Field field>
@@ -115,6 +137,7 @@ const char* read_entry(const char* p, const char* end, const MatrixMarketHeader&
     p = read_integer(p, entry.value);
   }
   if constexpr (field == Field::real) p = read_real(p, end, entry.value, entry.wide);
+  if constexpr (field == Field::complex) p = read_complex(p, end, header, entry);
   return end_line(p);
 }
 
@@ -156,7 +179,7 @@ SPMVPACK_INLINE void store(const Entry<T>& entry, const MatrixMarketHeader& head
     to.cols[n] = entry.col;
   }
   if constexpr (field != Field::pattern) to.values[n] = entry.value;
-  if constexpr (field == Field::real && std::is_same_v<T, float>) {
+  if constexpr ((field == Field::real || field == Field::complex) && is_narrow<T>) {
     const bool is_mirrored = coordinate && header.symmetry != Symmetry::general && entry.row != entry.col;
     const bool rounded = to.rounding.count(entry.value, entry.wide, is_mirrored ? 2 : 1);
     if constexpr (!coordinate) to.rows[n] = rounded;
@@ -192,7 +215,6 @@ const char* parse_plain_lines_generic(const char* p, const char* end, const Matr
 
 template <class T, bool coordinate, Field field>
 void parse_lines(const MatrixMarketHeader& header, Piece<T>& piece) {
-  const auto parse_plain = use_v3() ? parse_plain_lines_v3<field, T> : parse_plain_lines_generic<field, T>;
   Output<T> output{piece.block.rows.data(), piece.block.cols.data(), piece.block.values.data(), 0, {}};
   const char *const begin = piece.source.text.data(), *const end = begin + piece.source.text.size(), *p = begin;
   try {
@@ -200,8 +222,10 @@ void parse_lines(const MatrixMarketHeader& header, Piece<T>& piece) {
       Entry<T> entry;
       p = read_entry<T, coordinate, field>(p, end, header, entry);
       store<coordinate, field>(entry, header, output);
-      if constexpr (coordinate)
+      if constexpr (coordinate && field != Field::complex) {
+        const auto parse_plain = use_v3() ? parse_plain_lines_v3<field, T> : parse_plain_lines_generic<field, T>;
         if (p - begin >= plain_bytes_before) p = parse_plain(p, end, header, output);
+      }
     }
   } catch (LineError& e) {
     piece.error = std::move(e);
@@ -213,18 +237,22 @@ void parse_lines(const MatrixMarketHeader& header, Piece<T>& piece) {
 template <class T>
 void parse(const MatrixMarketHeader& header, Arena& arena, Piece<T>& piece) {
   const std::uint64_t lines = piece.source.lines;
-  const bool has_rows = header.coordinate || value_type_of<T> == ValueType::f32;
+  const bool has_rows = header.coordinate || is_narrow<T>;
   piece.block = {arena, has_rows ? lines : 0, header.coordinate ? lines : 0,
                  header.field == Field::pattern ? 0 : lines};
 
-  if (header.field == Field::pattern)
+  if constexpr (is_complex_type<T>) {
+    header.coordinate ? parse_lines<T, true, Field::complex>(header, piece)
+                      : parse_lines<T, false, Field::complex>(header, piece);
+  } else if (header.field == Field::pattern) {
     parse_lines<T, true, Field::pattern>(header, piece);
-  else if (header.field == Field::integer)
+  } else if (header.field == Field::integer) {
     header.coordinate ? parse_lines<T, true, Field::integer>(header, piece)
                       : parse_lines<T, false, Field::integer>(header, piece);
-  else
+  } else {
     header.coordinate ? parse_lines<T, true, Field::real>(header, piece)
                       : parse_lines<T, false, Field::real>(header, piece);
+  }
   const auto truncate = [&](auto& span) { span = span.first(std::min<std::size_t>(span.size(), piece.entries)); };
   truncate(piece.block.rows);
   truncate(piece.block.cols);
@@ -358,7 +386,7 @@ MatrixMarketEntries<T> read_entries(TextBatches& text, const MatrixMarketHeader&
 
 #define SPMVPACK_INSTANTIATE(T) \
   template MatrixMarketEntries<T> read_entries(TextBatches&, const MatrixMarketHeader&, const MatrixMarketOptions&);
-SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
+SPMVPACK_ALL_VALUE_TYPES(SPMVPACK_INSTANTIATE)
 #undef SPMVPACK_INSTANTIATE
 
 }  // namespace spmvpack::sources

@@ -20,7 +20,8 @@ struct MatrixMarketEntries {
 };
 
 /// Reads what follows the head: exactly header.entries lines with an entry each, and blank or comment lines.
-/// Error(errc::bad_input) at the first line that violates the format, or if there are more or fewer entries.
+/// T is complex if and only if the field is. Error(errc::bad_input) at the first line that violates the format, or if
+/// there are more or fewer entries.
 template <class T>
 MatrixMarketEntries<T> read_entries(TextBatches& text, const MatrixMarketHeader& header,
                                     const MatrixMarketOptions& options);

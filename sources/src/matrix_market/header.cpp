@@ -65,14 +65,18 @@ void read_banner(TextBatches& text, MatrixMarketHeader& header) {
   header.field = read_word(text, p, "field",
                            std::array{Word<Field>{"real", Field::real}, Word<Field>{"integer", Field::integer},
                                       Word<Field>{unsigned_integer, Field::integer},
-                                      Word<Field>{"pattern", Field::pattern}, Word<Field>{"complex", {}}});
+                                      Word<Field>{"pattern", Field::pattern}, Word<Field>{"complex", Field::complex}});
   if (!header.coordinate && header.field == Field::pattern)
     text.fail({field, errc::bad_input, "an array file cannot be a pattern", "declare the field real or integer"});
   const char* const symmetry = skip_blanks(p);
   header.symmetry = read_word(
       text, p, "symmetry",
       std::array{Word<Symmetry>{"general", Symmetry::general}, Word<Symmetry>{"symmetric", Symmetry::symmetric},
-                 Word<Symmetry>{"skew-symmetric", Symmetry::skew_symmetric}, Word<Symmetry>{"hermitian", {}}});
+                 Word<Symmetry>{"skew-symmetric", Symmetry::skew_symmetric},
+                 Word<Symmetry>{"hermitian", Symmetry::hermitian}});
+  if (header.symmetry == Symmetry::hermitian && header.field != Field::complex)
+    text.fail({symmetry, errc::bad_input, fmt::format("a {} matrix cannot be hermitian", to_string(header.field)),
+               "declare it symmetric"});
   if (header.field == Field::pattern && header.symmetry == Symmetry::skew_symmetric)
     text.fail({symmetry, errc::bad_input, "a pattern has no signs and cannot be skew-symmetric",
                "declare it symmetric, or store values"});
@@ -122,9 +126,9 @@ void read_size_line(TextBatches& text, MatrixMarketHeader& header) {
     header.entries = read_size(text, p, "entries");
   } else {
     const std::uint64_t n = header.rows;
-    header.entries = header.symmetry == Symmetry::general     ? n * header.cols
-                     : header.symmetry == Symmetry::symmetric ? n * (n + 1) / 2
-                                                              : n * (n - (n != 0)) / 2;
+    header.entries = header.symmetry == Symmetry::general          ? n * header.cols
+                     : header.symmetry == Symmetry::skew_symmetric ? n * (n - (n != 0)) / 2
+                                                                   : n * (n + 1) / 2;
   }
   expect_end_of_line(text, p);
   text.skip_line();

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <memory>
 #include <utility>
 
 #include "matrix_market/entries.hpp"
+#include "source/real_parts.hpp"
 #include "source/source_name.hpp"
 #include "source/text_readers.hpp"
 #include "source/text_source.hpp"
@@ -23,12 +25,12 @@ TextBatches in_chunks(std::shared_ptr<ByteStream> bytes, const TextOptions& opti
   return {std::move(bytes), std::clamp(options.chunk_bytes, std::uint64_t{1}, max_chunk_bytes), options.memory_limit};
 }
 
-/// Assigns rows and columns to the values of an array file: column by column, for a symmetric matrix in the lower
-/// triangle, for a skew-symmetric one strictly below the diagonal. Drops values that are +0.
+/// Assigns rows and columns to the values of an array file: column by column, for a symmetric or Hermitian matrix in
+/// the lower triangle, for a skew-symmetric one strictly below the diagonal. Drops values that are +0.
 template <class T>
-void place_values(const MatrixMarketHeader& header, MatrixMarketEntries<T>& entries) {
+void place_values(const MatrixMarketHeader& header, MatrixMarketEntries<T>& entries, const std::string& source) {
   const auto first_row = [&](std::uint64_t col) {
-    return header.symmetry == Symmetry::general ? 0 : header.symmetry == Symmetry::symmetric ? col : col + 1;
+    return header.symmetry == Symmetry::general ? 0 : header.symmetry == Symmetry::skew_symmetric ? col + 1 : col;
   };
   std::uint64_t row = first_row(0), col = 0;
   Arena arena;
@@ -37,9 +39,15 @@ void place_values(const MatrixMarketHeader& header, MatrixMarketEntries<T>& entr
     std::uint64_t kept = 0;
     for (std::uint64_t k = 0; k < listed.values.size(); ++k) {
       const T value = listed.values[k];
-      if constexpr (value_type_of<T> == ValueType::f32)
+      if constexpr (is_complex_type<T>)
+        if (header.symmetry == Symmetry::hermitian && row == col && value.imag() != 0)
+          throw Error(errc::bad_input,
+                      fmt::format("row {}, column {}: an imaginary part on the diagonal of a hermitian matrix", row + 1,
+                                  col + 1),
+                      source, "the diagonal is real: make the part 0, or declare the matrix general");
+      if constexpr (value_type_of<T> == ValueType::f32 || value_type_of<T> == ValueType::c64)
         if (header.symmetry != Symmetry::general && row != col) entries.rounding.rounded += listed.rows[k];
-      if (value != 0 || std::signbit(value)) {
+      if (std::bit_cast<bits_of<T>>(value) != 0) {
         block.rows[kept] = static_cast<std::uint32_t>(row);
         block.cols[kept] = static_cast<std::uint32_t>(col);
         block.values[kept++] = value;
@@ -56,7 +64,7 @@ void place_values(const MatrixMarketHeader& header, MatrixMarketEntries<T>& entr
 template <class T>
 SourceMatrix read_as(TextBatches& text, const MatrixMarketHeader& header, const MatrixMarketOptions& options) {
   MatrixMarketEntries<T> entries = read_entries<T>(text, header, options);
-  if (!header.coordinate) place_values(header, entries);
+  if (!header.coordinate) place_values(header, entries, text.name());
   SourceMatrix source = assemble_source({header.rows, header.cols, header.entries, header.field, header.symmetry},
                                         std::move(entries.list), {options.threads, options.memory_limit, text.name()});
   state_rounding(entries.rounding, source.provenance);
@@ -75,16 +83,25 @@ SourceMatrix read_matrix_market(std::shared_ptr<ByteStream> bytes, const std::st
   const MemoryScope memory(limited.memory_limit, "reading " + bytes->name());
   TextBatches text = in_chunks(std::move(bytes), limited);
   MatrixMarketHeader header = read_header(text);
+  const bool complex = header.field == Field::complex;
+  const ValueType wanted = options.value_type.value_or(complex ? ValueType::c128 : ValueType::f64);
+  if (holds_complex(wanted) && !complex)
+    throw Error(errc::usage,
+                fmt::format("the file holds {} values, not {}", to_string(header.field), to_string(wanted)),
+                text.name(), "read them as f64 or f32");
+  const ValueType type = !complex || holds_complex(wanted) ? wanted
+                         : wanted == ValueType::f32        ? ValueType::c64
+                                                           : ValueType::c128;
   // A matrix that cannot fit is refused at once, unless the file is too short for what its size line announces.
   constexpr std::uint64_t shortest_line = 4;
   if (header.coordinate && header.entries <= text.file_size() / shortest_line) {
-    const std::uint64_t value_bytes = size_of(options.value_type);
+    const std::uint64_t value_bytes = size_of(type);
     const std::uint64_t list = header.entries * (8 + (header.field == Field::pattern ? 0 : value_bytes));
     require_memory(list + header.entries * (4 + value_bytes) + (header.rows + 1) * 8, limited.memory_limit,
                    "the matrix with its list of entries");
   }
-  SourceMatrix source =
-      dispatch(options.value_type, [&](auto type) { return read_as<decltype(type)>(text, header, limited); });
+  SourceMatrix source = dispatch_any(type, [&]<class T>(T) { return read_as<T>(text, header, limited); });
+  if (type != wanted) take_real_parts(source, text.name(), limited.threads);
   source.provenance.source = base_name(path);
   source.provenance.comments = std::move(header.comments);
   source.provenance.comments_left_out = header.comments_left_out;
@@ -98,6 +115,8 @@ Array<double> read_vector(const std::string& path, const MatrixMarketOptions& op
   if (is_npy(*bytes)) return read_npy_vector(*bytes, limited);
   TextBatches text = in_chunks(std::move(bytes), limited);
   const MatrixMarketHeader header = read_header(text);
+  if (header.field == Field::complex)
+    throw Error(errc::unsupported, "a vector of complex values", path, "give the real and the imaginary part apart");
   if (header.coordinate || (header.rows != 1 && header.cols != 1) || header.symmetry != Symmetry::general)
     throw Error(errc::bad_input,
                 fmt::format("a {} {} matrix of {} rows and {} columns, expected a vector", to_string(header.symmetry),

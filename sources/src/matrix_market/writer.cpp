@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <charconv>
 #include <cmath>
+#include <complex>
 #include <iterator>
 #include <memory>
 #include <string_view>
@@ -41,6 +41,13 @@ void append_value(fmt::memory_buffer& out, T value, Field field) {
   out.resize(static_cast<std::size_t>(end - out.data()));
 }
 
+template <class T>
+void append_value(fmt::memory_buffer& out, std::complex<T> value, Field field) {
+  append_value(out, value.real(), field);
+  out.push_back(' ');
+  append_value(out, value.imag(), field);
+}
+
 void append_index(fmt::memory_buffer& out, std::uint64_t index, char after) {
   const std::size_t size = out.size();
   out.reserve(size + line_bytes);
@@ -59,9 +66,8 @@ void for_entries(const CsrView& a, std::uint64_t begin, std::uint64_t end, F&& f
   }
 }
 
-/// Throws unless the field allows the values.
 template <class T>
-void check_field(const CsrView& a, Field field, int threads) {
+void check_real_field(const CsrView& a, Field field, int threads) {
   if (field == Field::real) return;
   const T* const values = a.values<T>();
   parallel_pieces(a.nnz(), entries_per_piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
@@ -76,8 +82,20 @@ void check_field(const CsrView& a, Field field, int threads) {
   });
 }
 
-/// Throws unless every entry has, to the bit, the mirror image that the symmetry requires.
+/// Throws unless the field allows the values.
 template <class T>
+void check_field(const CsrView& a, Field field, int threads) {
+  if constexpr (is_complex_type<T>) {
+    if (field == Field::complex) return;
+    throw Error(errc::bad_input, fmt::format("complex values of a matrix whose field is {}", to_string(field)), {},
+                "declare the field complex");
+  } else {
+    if (field != Field::complex) return check_real_field<T>(a, field, threads);
+    throw Error(errc::bad_input, "real values of a matrix whose field is complex", {}, "declare the field real");
+  }
+}
+
+/// Throws unless every entry has, to the bit, the mirror image that the symmetry requires.
 void check_symmetry(const CsrView& a, Symmetry symmetry, int threads) {
   if (symmetry == Symmetry::general) return;
   const auto refuse = [&](const std::string& what) {
@@ -85,20 +103,8 @@ void check_symmetry(const CsrView& a, Symmetry symmetry, int threads) {
                 "declare it general");
   };
   if (a.rows() != a.cols()) refuse(fmt::format("{} rows and {} columns", a.rows(), a.cols()));
-  const bool skew = symmetry == Symmetry::skew_symmetric;
-  const std::uint32_t* const cols = a.col_idx();
-  const T* const values = a.values<T>();
-  parallel_pieces(a.nnz(), entries_per_piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
-    for_entries(a, begin, end, [&](std::uint64_t row, std::uint64_t k) {
-      const std::uint32_t col = cols[k];
-      const std::uint32_t *const first = cols + a.row_ptr(col), *const last = cols + a.row_ptr(col + std::uint64_t{1});
-      const std::uint32_t* const mirror = std::lower_bound(first, last, row);
-      const bool found = mirror != last && *mirror == row && (!skew || row != col);
-      const T expected = skew ? -values[k] : values[k];
-      if (!found || std::bit_cast<bits_of<T>>(values[mirror - cols]) != std::bit_cast<bits_of<T>>(expected))
-        refuse(fmt::format("the entry in row {}, column {}", row + 1, col + std::uint64_t{1}));
-    });
-  });
+  if (const std::uint64_t k = first_without_mirror(a, symmetry, threads); k != a.nnz())
+    refuse(fmt::format("the entry in row {}, column {}", a.row_of(k) + 1, a.col_idx()[k] + std::uint64_t{1}));
 }
 
 /// The lines of the entries [begin, end); for a symmetric matrix, only those in the lower triangle.
@@ -153,10 +159,11 @@ void write_matrix_market(const std::string& path, const SourceMatrix& source, bo
   const CsrView a = source.matrix;
   if (source.field == Field::pattern && source.symmetry == Symmetry::skew_symmetric)
     throw Error(errc::bad_input, "a pattern has no signs and cannot be skew-symmetric", {}, "declare it symmetric");
-  dispatch(a.value_type(), [&](auto type) {
-    check_field<decltype(type)>(a, source.field, threads);
-    check_symmetry<decltype(type)>(a, source.symmetry, threads);
-  });
+  if (source.symmetry == Symmetry::hermitian && source.field != Field::complex)
+    throw Error(errc::bad_input, fmt::format("a {} matrix cannot be hermitian", to_string(source.field)), {},
+                "declare it symmetric");
+  dispatch_any(a.value_type(), [&](auto type) { check_field<decltype(type)>(a, source.field, threads); });
+  check_symmetry(a, source.symmetry, threads);
 
   TextOutput sink(path, overwrite);
   std::string head =
@@ -168,7 +175,7 @@ void write_matrix_market(const std::string& path, const SourceMatrix& source, bo
   }
   const std::uint64_t entries = source.symmetry == Symmetry::general ? a.nnz() : count_lower(a, threads);
   sink.write(head + fmt::format("{} {} {}\n", a.rows(), a.cols(), entries));
-  dispatch(a.value_type(), [&](auto type) {
+  dispatch_any(a.value_type(), [&](auto type) {
     write_pieces(sink, a.nnz(), threads, progress,
                  [&](fmt::memory_buffer& out, std::uint64_t begin, std::uint64_t end) {
                    append_entries<decltype(type)>(out, a, source, begin, end);

@@ -385,8 +385,8 @@ SourceMatrix read_rutherford_boeing(std::shared_ptr<ByteStream> bytes, const std
   const MemoryScope memory(limited.memory_limit, "reading " + bytes->name());
   TextBatches text(std::move(bytes), limited);
   RutherfordBoeingHeader header = read_rutherford_boeing_header(text);
-  SourceMatrix source =
-      dispatch(options.value_type, [&](auto type) { return read_as<decltype(type)>(text, header, limited); });
+  SourceMatrix source = dispatch(options.value_type.value_or(ValueType::f64),
+                                 [&](auto type) { return read_as<decltype(type)>(text, header, limited); });
   source.provenance.source = base_name(path);
   if (!header.title.empty()) source.provenance.comments = {" " + header.title};
   return source;

@@ -10,11 +10,13 @@
 #include <string_view>
 
 #include "npz/reader.hpp"
+#include "source/real_parts.hpp"
 #include "source/text_readers.hpp"
 #include "source/text_source.hpp"
 #include "spmvpack/container/base/memory.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/base/text.hpp"
+#include "spmvpack/container/base/value_text.hpp"
 #include "spmvpack/container/file/reader.hpp"
 #include "spmvpack/container/file/share.hpp"
 
@@ -62,11 +64,20 @@ Container open_container(const std::string& path, ByteStream& file, std::uint64_
   return Container::open(std::make_shared<StreamContents>(file, memory_limit), file.name(), memory_limit);
 }
 
-/// Rounds the f64 values of the matrix to f32; the provenance records how much was lost.
-void round_to_f32(SourceMatrix& source, const std::string& path, int threads) {
+template <class T>
+bool is_infinite(T value) {
+  if constexpr (is_complex_type<T>)
+    return std::isinf(value.real()) || std::isinf(value.imag());
+  else
+    return std::isinf(value);
+}
+
+/// Rounds the values of the matrix from Wide to Narrow; the provenance records how much was lost.
+template <class Wide, class Narrow>
+void round(SourceMatrix& source, const std::string& path, int threads) {
   CsrMatrix& m = source.matrix;
-  const auto& from = std::get<Array<double>>(m.values);
-  Array<float> to(from.size());
+  const auto& from = std::get<Array<Wide>>(m.values);
+  Array<Narrow> to(from.size());
   std::mutex guard;
   Rounding rounding;
   std::uint64_t zeros = 0;
@@ -75,11 +86,13 @@ void round_to_f32(SourceMatrix& source, const std::string& path, int threads) {
     Rounding here;
     std::uint64_t zeros_here = 0;
     for (std::uint64_t k = begin; k < end; ++k) {
-      to[k] = static_cast<float>(from[k]);
-      zeros_here += to[k] == 0 ? 1 : 0;
-      if (std::isinf(to[k]) && !std::isinf(from[k]))
-        throw Error(errc::bad_input, fmt::format("the value {} of entry {} is beyond f32", from[k], k), path,
-                    "encode the matrix as f64");
+      to[k] = static_cast<Narrow>(from[k]);
+      zeros_here += to[k] == Narrow{0} ? 1 : 0;
+      if (is_infinite(to[k]) && !is_infinite(from[k]))
+        throw Error(errc::bad_input,
+                    fmt::format("the value {} of entry {} is beyond {}", value_text(from[k]), k,
+                                to_string(value_type_of<Narrow>)),
+                    path, fmt::format("encode the matrix as {}", to_string(value_type_of<Wide>)));
       here.count(to[k], from[k], 1);
     }
     const std::lock_guard lock(guard);
@@ -95,7 +108,16 @@ void round_to_f32(SourceMatrix& source, const std::string& path, int threads) {
 void convert(SourceMatrix& source, const std::string& path, const SourceOptions& options) {
   const ValueType has = source.matrix.value_type(), wanted = options.value_type.value_or(has);
   if (has == wanted) return;
-  if (has == ValueType::f64 && wanted == ValueType::f32) return round_to_f32(source, path, options.threads);
+  if (holds_complex(has) && !holds_complex(wanted)) {
+    take_real_parts(source, path, options.threads);
+    return convert(source, path, options);
+  }
+  if (has == ValueType::f64 && wanted == ValueType::f32) return round<double, float>(source, path, options.threads);
+  if (has == ValueType::c128 && wanted == ValueType::c64)
+    return round<std::complex<double>, std::complex<float>>(source, path, options.threads);
+  if (holds_complex(wanted) && !holds_complex(has))
+    throw Error(errc::usage, fmt::format("the file holds {} values, not {}", to_string(has), to_string(wanted)), path,
+                "read them as f64 or f32");
   throw Error(errc::usage,
               fmt::format("the file holds {} values; the digits for {} are lost", to_string(has), to_string(wanted)),
               path, fmt::format("encode the original source as {}", to_string(wanted)));
@@ -133,7 +155,7 @@ ReadResult read_source(const std::string& path, const SourceOptions& options) {
     return {std::move(matrix), std::move(container)};
   }
   TextOptions text_options;
-  text_options.value_type = options.value_type.value_or(ValueType::f64);
+  text_options.value_type = options.value_type;
   text_options.threads = options.threads;
   text_options.memory_limit = options.memory_limit;
   text_options.progress = options.progress;

@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -204,6 +205,12 @@ struct Rounding {
     rounded += weight;
     max_relative_error = std::fmax(max_relative_error, error / std::fabs(wide));
     return true;
+  }
+  /// The same of complex values, which differ if a part does.
+  bool count(std::complex<float> narrow, std::complex<double> wide, std::uint64_t weight) noexcept {
+    const bool real = count(narrow.real(), wide.real(), 0), imaginary = count(narrow.imag(), wide.imag(), 0);
+    if (real || imaginary) rounded += weight;
+    return real || imaginary;
   }
   void add(const Rounding& other) noexcept {
     rounded += other.rounded;

@@ -6,6 +6,6 @@ printf '%s\n2 2 1\n3 1 1\n' "$header" > A.mtx; try
 printf '%s\n2 2 2\n1 1 1\n' "$header" > A.mtx; try
 printf 'hello\n' > A.mtx; try
 : > A.mtx; try
-printf '%%%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n' > A.mtx; try
+printf '%%%%MatrixMarket vector coordinate real general\n1 1 1\n1 1 1 0\n' > A.mtx; try
 printf '%s\n5000000000 5000000000 1\n1 1 1\n' "$header" > A.mtx; try
 ls

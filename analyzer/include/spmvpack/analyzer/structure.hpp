@@ -34,11 +34,14 @@ struct SymmetryCounts {
   std::uint64_t mirrored = 0;      ///< of these, those whose mirror (j, i) is an entry, too
   std::uint64_t equal = 0;         ///< of these, those whose mirror has the same value
   std::uint64_t negated = 0;       ///< of these, those whose mirror has the negated value
+  std::uint64_t conjugated = 0;    ///< of these, those whose mirror has the conjugate value; 0 of real matrices
   bool zero_diagonal = true;       ///< the diagonal's entries, if any, are all zero
+  bool real_diagonal = false;      ///< the matrix is complex, and the diagonal's entries, if any, are real
 
   [[nodiscard]] bool pattern_symmetric() const noexcept { return mirrored == off_diagonal; }
   [[nodiscard]] bool symmetric() const noexcept { return equal == off_diagonal; }
   [[nodiscard]] bool skew_symmetric() const noexcept { return negated == off_diagonal && zero_diagonal; }
+  [[nodiscard]] bool hermitian() const noexcept { return conjugated == off_diagonal && real_diagonal; }
 };
 
 struct Structure {

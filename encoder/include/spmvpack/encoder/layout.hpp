@@ -226,6 +226,8 @@ struct Traits {
   std::pair<std::string_view, std::string_view> without_fill = {};
   /// What update_values() takes on a host, in multiplies by csr, as measured on an EPYC (Zen 3).
   double update_multiplies = 4;
+  /// Whether it takes complex values.
+  bool takes_complex = false;
   /// What is_weighed() goes by (weigh.hpp).
   EmptyRows empty_rows = EmptyRows::stored;
 

@@ -19,8 +19,8 @@ constexpr typename ValueTraits<T>::Key value_bits(T value) noexcept {
   return std::bit_cast<bits_of<T>>(value);
 }
 /// The value with that key.
-template <class T>
-constexpr T value_of_bits(ValueKey key) noexcept {
+template <class T, class Key>
+constexpr T value_of_bits(Key key) noexcept {
   return std::bit_cast<T>(static_cast<bits_of<T>>(key));
 }
 
@@ -34,7 +34,7 @@ constexpr std::uint64_t hash_of_key(Key key) noexcept {
 }
 
 struct ValueCount {
-  ValueKey bits = 0;        ///< value_bits() of the value
+  WideKey bits = 0;         ///< value_bits() of the value
   std::uint64_t count = 0;  ///< entries with this value
   bool operator==(const ValueCount&) const = default;
 };
@@ -60,7 +60,7 @@ class SPMVPACK_EXPORT ValueTable {
   /// these are the most frequent of up to 4,096 candidates: the values that occur most often, and at least twice, among
   /// 2^20 sampled entries (one at a hashed place in each of 2^20 equal stretches).
   [[nodiscard]] std::span<const ValueCount> most_frequent() const noexcept { return most_frequent_; }
-  /// The keys of these.
+  /// The keys of these, of real values.
   [[nodiscard]] std::vector<ValueKey> frequent_keys() const;
   /// Entries whose value is one of the first `k` of most_frequent().
   [[nodiscard]] std::uint64_t covered(std::size_t k) const noexcept;

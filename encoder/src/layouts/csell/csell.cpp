@@ -25,7 +25,7 @@ Slices chosen_slices(ChosenForm chosen, const ValueTable& values) {
              .tiles = {},
              .mirrors = std::move(chosen.form.mirrors),
              .single = {}};
-  if (out.source == Source::single) out.single = {values.most_frequent()[0].bits};
+  if (out.source == Source::single) out.single = {static_cast<ValueKey>(values.most_frequent()[0].bits)};
   if (!out.mirrors) return out;
   out.columns.patterns = std::move(out.mirrors->patterns);
   out.columns.lists = out.mirrors->lists;

@@ -31,7 +31,7 @@ CountedVector<ValueKey> distinct_values(const BlockRows& rows, std::uint64_t fir
   return count_values(rows, first_slice, last_slice, [](const auto& table) {
     CountedVector<ValueKey> bits;
     bits.reserve(table.size());
-    for (const ValueCount& value : table.entries()) bits.push_back(value.bits);
+    for (const ValueCount& value : table.entries()) bits.push_back(static_cast<ValueKey>(value.bits));
     std::sort(bits.begin(), bits.end());
     return bits;
   });

@@ -13,7 +13,7 @@
 namespace spmvpack::sources {
 
 struct SourceOptions {
-  std::optional<ValueType> value_type = {};  ///< unset: f64 for text, a container's or .npz file's own
+  std::optional<ValueType> value_type = {};  ///< unset: f64 or c128 for text, a container's or .npz file's own
   int threads = 0;
   std::uint64_t memory_limit = 0;  ///< bytes, 0: available_memory()
   ProgressCallback progress = {};
@@ -24,8 +24,9 @@ struct SourceOptions {
 /// csr, csc, coo, bsr or dia); all but containers may be compressed (.gz, .zst, .bz2, .xz) and in a tar or zip archive
 /// (A/A.mtx or the like in A.tar.gz or A.zip, else the archive's only matrix). `path` is any kind of file, including a
 /// pipe such as /dev/fd/63, or "-" for standard input. f64 values of a container or .npz file that are read as f32 are
-/// rounded; f32 is never widened to f64 (Error(errc::usage)). Of .npz, integers and booleans are read as f64, which
-/// must hold them exactly, and entries that repeat are added up.
+/// rounded, as are those of c128 as c64; f32 is never widened to f64 (Error(errc::usage)). A complex matrix that is
+/// read as f64 or f32 must have no imaginary parts (Error(errc::bad_input)). Of .npz, integers and booleans are read as
+/// f64, which must hold them exactly, and entries that repeat are added up.
 SPMVPACK_EXPORT SourceMatrix read_matrix(const std::string& path, const SourceOptions& options = {});
 
 /// A matrix and, if it was read from a container, that container.

@@ -30,7 +30,7 @@ inline encoder::EncodeRequest default_request() {
 
 /// The scalars and local ordinals that encoded matrices have: f64 or f32, no complex numbers; 32-bit indices.
 template <class Scalar, class LocalOrdinal>
-concept Encodable = is_value_type<Scalar> && sizeof(LocalOrdinal) == sizeof(std::int32_t);
+concept Encodable = is_value_type<Scalar> && !is_complex_type<Scalar> && sizeof(LocalOrdinal) == sizeof(std::int32_t);
 
 /// Y = alpha op(A) X + beta Y with an encoded matrix, in host memory, whose X and Y may have any number of columns.
 template <class Scalar = Tpetra::Operator<>::scalar_type,

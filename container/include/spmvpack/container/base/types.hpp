@@ -2,6 +2,7 @@
 /// The vocabulary that all libraries share: value types, field and symmetry of the source, checked sizes.
 
 #include <array>
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,17 +16,25 @@
 namespace spmvpack {
 
 /// The type of the stored values. The numbers are those of the file format.
-enum class ValueType : std::uint8_t { f64 = 1, f32 = 2 };
+enum class ValueType : std::uint8_t { f64 = 1, f32 = 2, c64 = 3, c128 = 4 };
 /// The field of the source (Matrix Market's term). All values of a `pattern` matrix are 1.
-enum class Field : std::uint8_t { real = 1, integer = 2, pattern = 3 };
+enum class Field : std::uint8_t { real = 1, integer = 2, pattern = 3, complex = 4 };
 /// The symmetry of the source. The matrix itself is always stored expanded to general.
-enum class Symmetry : std::uint8_t { general = 1, symmetric = 2, skew_symmetric = 3 };
+enum class Symmetry : std::uint8_t { general = 1, symmetric = 2, skew_symmetric = 3, hermitian = 4 };
 
 constexpr std::string_view to_string(Field f) noexcept {
-  return f == Field::real ? "real" : f == Field::integer ? "integer" : "pattern";
+  return f == Field::real ? "real" : f == Field::integer ? "integer" : f == Field::pattern ? "pattern" : "complex";
 }
 constexpr std::string_view to_string(Symmetry s) noexcept {
-  return s == Symmetry::general ? "general" : s == Symmetry::symmetric ? "symmetric" : "skew-symmetric";
+  return s == Symmetry::general     ? "general"
+         : s == Symmetry::symmetric ? "symmetric"
+         : s == Symmetry::hermitian ? "hermitian"
+                                    : "skew-symmetric";
+}
+
+/// What A^T is of a matrix that has this symmetry bit for bit, which is not general.
+constexpr std::string_view transpose_text(Symmetry s) noexcept {
+  return s == Symmetry::symmetric ? "A" : s == Symmetry::hermitian ? "the conjugate of A" : "-A";
 }
 
 /// What a type of values is. There is no primary template, so that a type without traits does not compile.
@@ -47,13 +56,43 @@ struct ValueTraits<float> {
   using Key = std::uint64_t;  // that of double, whose tables serve both
   static constexpr Bits sign_bits = Bits{1} << 31;
 };
+/// Bits of a complex value: those of the real part are the lower half.
+__extension__ typedef unsigned __int128 Bits128;  // NOLINT(modernize-use-using): `using` takes no __extension__
+template <>
+struct ValueTraits<std::complex<float>> {
+  static constexpr ValueType type = ValueType::c64;
+  static constexpr std::string_view name = "c64";
+  using Bits = std::uint64_t;
+  using Key = Bits128;
+  static constexpr Bits conjugate_bits = Bits{1} << 63;  ///< in which a value and its conjugate differ
+  static constexpr Bits sign_bits = conjugate_bits | Bits{1} << 31;
+};
+template <>
+struct ValueTraits<std::complex<double>> {
+  static constexpr ValueType type = ValueType::c128;
+  static constexpr std::string_view name = "c128";
+  using Bits = Bits128;
+  using Key = Bits128;
+  static constexpr Bits conjugate_bits = Bits{1} << 127;
+  static constexpr Bits sign_bits = conjugate_bits | Bits{1} << 63;
+};
 
-/// The types of values, as X(T), or X(T, ...) with further arguments of the list. Each is a type of vectors, too.
-/// Dispatchers and instances of templates are made from this list and the next.
+/// The real types of values, as X(T), or X(T, ...) with further arguments of the list. Every layout has them, and each
+/// is a type of vectors, too. Dispatchers and instances of templates are made from these lists.
 // NOLINTBEGIN(bugprone-macro-parentheses): a type cannot be in parentheses
 #define SPMVPACK_VALUE_TYPES(X, ...)   \
   X(double __VA_OPT__(, ) __VA_ARGS__) \
   X(float __VA_OPT__(, ) __VA_ARGS__)
+
+/// The complex ones, which some layouts have.
+#define SPMVPACK_COMPLEX_TYPES(X, ...)              \
+  X(std::complex<float> __VA_OPT__(, ) __VA_ARGS__) \
+  X(std::complex<double> __VA_OPT__(, ) __VA_ARGS__)
+
+/// All types of values: of matrices in memory and of files.
+#define SPMVPACK_ALL_VALUE_TYPES(X, ...)             \
+  SPMVPACK_VALUE_TYPES(X __VA_OPT__(, ) __VA_ARGS__) \
+  SPMVPACK_COMPLEX_TYPES(X __VA_OPT__(, ) __VA_ARGS__)
 
 /// The pairs of types that multiply, as X(A, V) or X(A, V, ...): A is the type of the stored values, V that of vectors,
 /// of every product and of every sum. A widens to V exactly.
@@ -73,6 +112,14 @@ inline constexpr bool is_value_type = requires {
 /// The unsigned integer type that holds the bits of a value.
 template <class T>
 using bits_of = typename ValueTraits<T>::Bits;
+/// Whether a type of values is complex.
+template <class T>
+inline constexpr bool is_complex_type = requires {
+  ValueTraits<T>::conjugate_bits;
+};
+constexpr bool holds_complex(ValueType type) noexcept { return type == ValueType::c64 || type == ValueType::c128; }
+/// The field of a matrix that may have any values of the type.
+constexpr Field field_of(ValueType type) noexcept { return holds_complex(type) ? Field::complex : Field::real; }
 
 namespace detail {
 template <class None, class... T>
@@ -84,31 +131,49 @@ struct TypeList {
 };
 #define SPMVPACK_AND_TYPE(T) , T
 using ValueTypes = TypeList<void SPMVPACK_VALUE_TYPES(SPMVPACK_AND_TYPE)>;
+using AllValueTypes = TypeList<void SPMVPACK_ALL_VALUE_TYPES(SPMVPACK_AND_TYPE)>;
 #undef SPMVPACK_AND_TYPE
 [[noreturn]] SPMVPACK_EXPORT void refuse_type();
+[[noreturn]] SPMVPACK_EXPORT void refuse_complex(ValueType type);
 [[noreturn]] SPMVPACK_EXPORT void refuse_constant();
 }  // namespace detail
 
-/// The types in the order of their list.
+/// The real types, and all of them, in the order of their list.
 inline constexpr auto value_types = detail::ValueTypes::types;
-/// One Of<T>, of any type of values: its index() is that of the type in `value_types`.
+inline constexpr auto all_value_types = detail::AllValueTypes::types;
+/// One Of<T>, of any real type of values: its index() is that of the type in `value_types`.
 template <template <class> class Of>
 using VariantOf = detail::ValueTypes::Variant<Of>;
-/// Holds the key of any type of values.
+/// The same of all types and `all_value_types`.
+template <template <class> class Of>
+using VariantOfAll = detail::AllValueTypes::Variant<Of>;
+/// Holds the key of any real type of values.
 using ValueKey = detail::ValueTypes::Key;
+/// Holds the key of any type of values.
+using WideKey = detail::AllValueTypes::Key;
 
-/// Calls f(T{}) with the type that `type` names. Error(errc::usage) if it names none.
-template <class F>
-constexpr decltype(auto) dispatch(ValueType type, F&& f) {
-  switch (type) {
 #define SPMVPACK_CASE(T) \
   case value_type_of<T>: \
     return f(T{});
+/// Calls f(T{}) with the real type that `type` names. Error(errc::unsupported) if it is complex, errc::usage if it
+/// names none.
+template <class F>
+constexpr decltype(auto) dispatch(ValueType type, F&& f) {
+  switch (type) {
     SPMVPACK_VALUE_TYPES(SPMVPACK_CASE)
-#undef SPMVPACK_CASE
+    case ValueType::c64:
+    case ValueType::c128:
+      detail::refuse_complex(type);
   }
   detail::refuse_type();
 }
+/// Calls f(T{}) with the type that `type` names, which may be complex. Error(errc::usage) if it names none.
+template <class F>
+constexpr decltype(auto) dispatch_any(ValueType type, F&& f) {
+  switch (type) { SPMVPACK_ALL_VALUE_TYPES(SPMVPACK_CASE) }
+  detail::refuse_type();
+}
+#undef SPMVPACK_CASE
 
 /// Calls f with `value`, one of the constants, as a std::integral_constant. Error(errc::internal) if it is none of
 /// them, which a part that has been checked does not have; on a device, a trap.
@@ -160,7 +225,7 @@ constexpr std::size_t size_of(ValueType type) noexcept {
 #define SPMVPACK_CASE(T) \
   case value_type_of<T>: \
     return sizeof(T);
-    SPMVPACK_VALUE_TYPES(SPMVPACK_CASE)
+    SPMVPACK_ALL_VALUE_TYPES(SPMVPACK_CASE)
 #undef SPMVPACK_CASE
   }
   return 0;
@@ -170,14 +235,14 @@ constexpr std::string_view to_string(ValueType type) noexcept {
 #define SPMVPACK_CASE(T) \
   case value_type_of<T>: \
     return ValueTraits<T>::name;
-    SPMVPACK_VALUE_TYPES(SPMVPACK_CASE)
+    SPMVPACK_ALL_VALUE_TYPES(SPMVPACK_CASE)
 #undef SPMVPACK_CASE
   }
   return "no type";
 }
 /// The type of that name ("f64").
 constexpr std::optional<ValueType> value_type_named(std::string_view name) noexcept {
-  for (const ValueType type : value_types)
+  for (const ValueType type : all_value_types)
     if (to_string(type) == name) return type;
   return {};
 }

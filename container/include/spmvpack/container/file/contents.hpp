@@ -46,7 +46,8 @@ struct MatrixFacts {
   Symmetry found = Symmetry::general;
   std::optional<ShareFacts> share = {};  ///< unset: the matrix is a whole one
 
-  /// Whether A^T is A (symmetric) or -A (skew-symmetric), bit for bit, as the source says or the writer has found.
+  /// Whether A^T is A (symmetric), -A (skew-symmetric) or A's conjugate (Hermitian, but for the signs of the diagonal's
+  /// zero imaginary parts), bit for bit, as the source says or the writer has found.
   [[nodiscard]] constexpr Symmetry bitwise_symmetry() const noexcept {
     return symmetry != Symmetry::general ? symmetry : found;
   }

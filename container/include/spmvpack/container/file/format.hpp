@@ -35,7 +35,7 @@ constexpr std::uint64_t max_stored_bytes(std::uint64_t raw) noexcept {
 
 using Name = std::array<char, 16>;  ///< ASCII, padded with zero bytes
 
-enum class ElementType : std::uint8_t { u8 = 1, u16 = 2, u32 = 3, u64 = 4, f32 = 5, f64 = 6 };
+enum class ElementType : std::uint8_t { u8 = 1, u16 = 2, u32 = 3, u64 = 4, f32 = 5, f64 = 6, c64 = 7, c128 = 8 };
 /// What the header's digest is made with: XXH3-128 of pieces (docs/FORMAT.md, section 6).
 enum class DigestAlgorithm : std::uint8_t { xxh3_128 = 1 };
 enum class Role : std::uint8_t { a = 1, transpose = 2 };  ///< whose entries a part has: those of A or of A^T
@@ -54,12 +54,15 @@ constexpr std::uint64_t size_of(ElementType t) noexcept {
       return 4;
     case ElementType::u64:
     case ElementType::f64:
+    case ElementType::c64:
       return 8;
+    case ElementType::c128:
+      return 16;
   }
   return 0;
 }
 constexpr std::string_view to_string(ElementType t) noexcept {
-  constexpr std::array<std::string_view, 7> names{"", "u8", "u16", "u32", "u64", "f32", "f64"};
+  constexpr std::array<std::string_view, 9> names{"", "u8", "u16", "u32", "u64", "f32", "f64", "c64", "c128"};
   return names.at(static_cast<std::size_t>(t));
 }
 constexpr ElementType element_type(ValueType t) noexcept {
@@ -68,17 +71,21 @@ constexpr ElementType element_type(ValueType t) noexcept {
       return ElementType::f32;
     case ValueType::f64:
       return ElementType::f64;
+    case ValueType::c64:
+      return ElementType::c64;
+    case ValueType::c128:
+      return ElementType::c128;
   }
   return ElementType{};
 }
 
 /// Optional features: what a writer has found, bit for bit, of a matrix whose source says that it is general.
-inline constexpr std::uint64_t feature_symmetric = 2, feature_skew_symmetric = 4;
+inline constexpr std::uint64_t feature_symmetric = 2, feature_skew_symmetric = 4, feature_hermitian = 8;
 
 // Reserved until they exist: a reader refuses them, by name.
-inline constexpr std::uint8_t last_element_type = 6, last_reserved_element_type = 8;  ///< 7 c64, 8 c128
-inline constexpr std::uint8_t max_filter_width = 8, reserved_filter_width = 16;       ///< 16: of c128
-inline constexpr std::string_view signature_section = "signature";                    ///< of no part
+inline constexpr std::string_view signature_section = "signature";  ///< of no part
+
+inline constexpr std::uint8_t last_element_type = 8, max_filter_width = 16;
 
 // Sections of no part that only shares have: optional, u32, not device.
 inline constexpr std::string_view ghosts_section = "ghosts", original_rows_section = "original_rows";

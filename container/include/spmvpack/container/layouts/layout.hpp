@@ -90,6 +90,7 @@ struct Layout {
   std::span<const std::string_view> source_names = {};
   /// Whose the part's values are; null: each entry's own. Looks at the table entry alone.
   PartValues (*part_values)(const PartInfo& part) = nullptr;
+  bool takes_complex = false;  ///< whether its values may be complex
 };
 
 /// Whose the values of a part are, and so whether its entries can be given others. Looks at the table entry alone.

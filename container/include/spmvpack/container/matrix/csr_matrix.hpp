@@ -85,9 +85,9 @@ class SPMVPACK_EXPORT CsrView {
   ValueType type_ = ValueType::f64;
 };
 
-/// A CSR matrix that owns its arrays: 64-bit row pointers, 32-bit columns, f64 or f32 values. Converts to CsrView.
+/// A CSR matrix that owns its arrays: 64-bit row pointers, 32-bit columns, values of any type. Converts to CsrView.
 struct SPMVPACK_EXPORT CsrMatrix {
-  using Values = VariantOf<Array>;
+  using Values = VariantOfAll<Array>;
 
   std::uint64_t rows = 0, cols = 0;
   Array<std::uint64_t> row_ptr;  ///< rows + 1
@@ -95,7 +95,7 @@ struct SPMVPACK_EXPORT CsrMatrix {
   Values values;                 ///< nnz
 
   [[nodiscard]] std::uint64_t nnz() const noexcept { return col_idx.size(); }
-  [[nodiscard]] ValueType value_type() const noexcept { return value_types[values.index()]; }
+  [[nodiscard]] ValueType value_type() const noexcept { return all_value_types[values.index()]; }
   [[nodiscard]] CsrView view() const;
   operator CsrView() const { return view(); }  // NOLINT(google-explicit-constructor)
 };
@@ -116,10 +116,12 @@ SPMVPACK_EXPORT bool equal_bits(const CsrView& a, const CsrView& b, int threads 
 SPMVPACK_EXPORT CsrMatrix transposed(const CsrView& a, int threads = 0);
 
 /// The first entry (an index into col_idx()) without a mirror image of the same value bits, for a skew-symmetric matrix
-/// of those with the sign bit flipped and off the diagonal; nnz() if every entry has one. `a` is square and `symmetry`
-/// not general. Parallel.
+/// of those with the sign bits flipped and off the diagonal, for a Hermitian one of those with the imaginary part's
+/// sign bit flipped or, on the diagonal, without imaginary part (+0 or -0); nnz() if every entry has one. `a` is square
+/// and `symmetry` not general. Parallel.
 SPMVPACK_EXPORT std::uint64_t first_without_mirror(const CsrView& a, Symmetry symmetry, int threads = 0);
-/// What the entries say, bit for bit: symmetric (A^T = A), skew-symmetric (A^T = -A) or general.
+/// What the entries say, bit for bit: symmetric (A^T = A), skew-symmetric (A^T = -A), Hermitian (complex, and A^H = A)
+/// or general.
 SPMVPACK_EXPORT Symmetry symmetry_of(const CsrView& a, int threads = 0);
 
 /// A 16-byte XXH3-128 hash, low half first.

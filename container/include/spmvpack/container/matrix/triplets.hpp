@@ -75,7 +75,7 @@ struct AssemblyOptions {
 /// column are summed in list order. The result does not depend on the number of threads. Triplets that are already
 /// sorted by row or by column, expanded by symmetry or not, are not sorted again. Indices must be in range. Provenance:
 /// entries, duplicates (entries that were summed into an earlier one) and zeros. Errors: errc::out_of_memory;
-/// errc::bad_input if a sum overflows or, unless the field is real, is inexact.
+/// errc::bad_input if a sum overflows or, unless the field is real or complex, is inexact.
 template <class T>
 SPMVPACK_EXPORT SourceMatrix assemble_source(const SourceFacts& facts, TripletList<T> list,
                                              const AssemblyOptions& options);

@@ -264,6 +264,9 @@ void each_part(const Operand& operand, std::span<const PartInfo> parts, F&& run)
   for (std::size_t part = first; part < end; ++part) run(part, !(scales && part == first), operand.negated);
 }
 
+/// Error(errc::unsupported) at `where` if values are complex: no loader multiplies with them yet.
+SPMVPACK_EXPORT void require_real_values(const MatrixFacts& facts, const std::string& where);
+
 /// Whether a loader can multiply with the transpose: the container has it, or it is A or -A.
 SPMVPACK_EXPORT bool has_transpose(const MatrixFacts& facts, std::span<const PartInfo> parts) noexcept;
 
