@@ -26,7 +26,6 @@
 #include "layouts/sjds/sjds_work.hpp"
 #include "spmvpack/container/base/text.hpp"
 #include "spmvpack/encoder/profile_file.hpp"
-#include "spmvpack/encoder/x_traffic.hpp"
 
 namespace spmvpack::encoder {
 namespace {
@@ -182,20 +181,25 @@ double Profile::price(std::string_view unit) const {
 }
 
 XSectors x_sectors(const CsrView& a, int threads, const XCaches& caches) {
-  XCache cache{.bytes = caches.device_bytes, .line_bytes = sector_bytes, .element_bytes = size_of(a.value_type())};
+  return x_sectors(a.cols(), a.value_type(), caches,
+                   [&](const XCache& cache) { return x_lines_loaded(a, cache, threads); });
+}
+
+XSectors x_sectors(std::uint64_t cols, ValueType type, const XCaches& caches,
+                   const std::function<std::uint64_t(const XCache&)>& lines_loaded) {
+  XCache cache{.bytes = caches.device_bytes, .line_bytes = sector_bytes, .element_bytes = size_of(type)};
   XSectors x;
-  x.from_memory = x_lines_loaded(a, cache, threads);
+  x.from_memory = lines_loaded(cache);
   cache.bytes = caches.block_bytes;
   cache.rows_per_cache = block_rows;
-  x.from_l2 = x_lines_loaded(a, cache, threads);
+  x.from_l2 = lines_loaded(cache);
   cache.bytes = caches.chunk_bytes;
-  const bool same =
-      caches.chunk_bytes == caches.block_bytes ||
-      a.cols() * cache.element_bytes <= std::min(caches.chunk_bytes, caches.block_bytes);  // all of x fits
-  x.of_chunks = same ? x.from_l2 : x_lines_loaded(a, cache, threads);
+  const bool same = caches.chunk_bytes == caches.block_bytes ||
+                    cols * cache.element_bytes <= std::min(caches.chunk_bytes, caches.block_bytes);  // all of x fits
+  x.of_chunks = same ? x.from_l2 : lines_loaded(cache);
   cache.rows_per_cache = 0;
   cache.entries_per_cache = warp_entries;
-  x.of_warps = x_lines_loaded(a, cache, threads);
+  x.of_warps = lines_loaded(cache);
   return x;
 }
 

@@ -154,6 +154,13 @@ std::shared_ptr<const ValueTable> ValueTable::any() {
   return result;
 }
 
+std::shared_ptr<const ValueTable> ValueTable::of_counts(std::uint64_t distinct, std::vector<ValueCount> most_frequent) {
+  std::shared_ptr<ValueTable> result(new ValueTable);
+  result->distinct_ = distinct;
+  result->most_frequent_ = std::move(most_frequent);
+  return result;
+}
+
 std::vector<ValueKey> ValueTable::frequent_keys() const {
   std::vector<ValueKey> keys;
   for (const ValueCount& v : most_frequent_) keys.push_back(static_cast<ValueKey>(v.bits));

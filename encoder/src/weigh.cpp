@@ -44,6 +44,13 @@ Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes, Ob
   return choice;
 }
 
+Choice choose_by_making(const std::vector<Candidate>& candidates, const std::vector<bool>& made,
+                        std::uint64_t csr_bytes, Objective optimize, const std::function<void(std::size_t)>& make) {
+  Choice choice = choose(candidates, csr_bytes, optimize);
+  for (; !made[choice.index]; choice = choose(candidates, csr_bytes, optimize)) make(choice.index);
+  return choice;
+}
+
 bool is_hypersparse(const CsrView& a) noexcept {
   constexpr std::uint64_t least_rows = 1'000'000, rows_of_entry = 1000;
   return a.rows() >= least_rows && a.nnz() <= a.rows() / rows_of_entry;

@@ -1,11 +1,13 @@
 #pragma once
 // From a CSR to the sections of a container, by whatever executes the passes.
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "check.hpp"
+#include "choice/choose.hpp"
 #include "layouts/layouts.hpp"
 #include "reorder.hpp"
 #include "request.hpp"
@@ -16,21 +18,31 @@ namespace spmvpack::gpu_encoder {
 struct EncodedMatrix {
   MatrixFacts facts;  ///< without a digest
   std::vector<EncodedPart> parts;
+  std::vector<DeviceChoice> choices;  ///< of each part, by `auto`
 };
 
-/// The part of one role. Error(errc::internal) unless the request has been checked.
+/// Adds the part of one role. Error(errc::internal) unless the request has been checked.
 template <class Execution>
-EncodedPart encode_part(const Execution& run, const Csr& a, const DeviceEncodeRequest& request, format::Role role) {
+void encode_part(const Execution& run, const Csr& a, const DeviceEncodeRequest& request, format::Role role,
+                 EncodedMatrix& encoded) {
   PartOptions options;
   options.plan = plan_options(request);
   options.force_size = request.force_size;
-  for (const LayoutOnDevice<Execution>& layout : all_layouts<Execution>()) {
-    if (layout.name != request.strategy) continue;
-    EncodedPart part = layout.encode(run, a, options);
-    part.info.role = role;
-    return part;
+  options.weigh = encoder::find_strategy(request.strategy).chooses;
+  const auto layouts = all_layouts<Execution>();
+  const auto named =
+      std::find_if(layouts.begin(), layouts.end(), [&](auto& layout) { return layout.name == request.strategy; });
+  if (options.weigh) {
+    DeviceChoice choice;
+    encoded.parts.push_back(Weighing<Execution>(run, a, options).encode(choice));
+    choice.role = role;
+    encoded.choices.push_back(std::move(choice));
+  } else if (named != layouts.end()) {
+    encoded.parts.push_back(named->plan(run, a, options).write());
+  } else {
+    throw Error(errc::internal, "no layout '" + request.strategy + "' on the device");
   }
-  throw Error(errc::internal, "no layout '" + request.strategy + "' on the device");
+  encoded.parts.back().info.role = role;
 }
 
 /// Checks the matrix and encodes it. The request has been checked. What the result holds is Memory::Use::kept.
@@ -50,12 +62,11 @@ EncodedMatrix encode_sections(const Execution& run, const DeviceCsr& matrix, con
   encoded.facts.cols = a.cols;
   encoded.facts.nnz = a.nnz;
   encoded.facts.value_type = a.type;
-  encoded.parts.push_back(encode_part(run, a, request, format::Role::a));
+  encode_part(run, a, request, format::Role::a, encoded);
   if (request.transpose) {
     const OwnCsr t = transposed(run, a);
     if (!request.updatable) encoded.facts.found = symmetry_of(run, a, t.a);
-    if (encoded.facts.found == Symmetry::general)
-      encoded.parts.push_back(encode_part(run, t.a, request, format::Role::transpose));
+    if (encoded.facts.found == Symmetry::general) encode_part(run, t.a, request, format::Role::transpose, encoded);
   }
   return encoded;
 }

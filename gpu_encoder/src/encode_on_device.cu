@@ -86,7 +86,7 @@ DeviceEncoded encode_on_device(const DeviceCsr& matrix, const DeviceEncodeReques
   options.allocator = request.allocator;
   options.kernels = request.kernels;
   return {gpu_loader::DeviceMatrix::of_sections(std::move(contents), stream, options), made.peak_bytes,
-          made.section_bytes};
+          made.section_bytes, made.matrix.choices};
 }
 
 }  // namespace spmvpack::gpu_encoder

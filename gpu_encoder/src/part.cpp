@@ -48,6 +48,20 @@ std::uint64_t section_bytes(const PartInfo& info, std::span<const std::string_vi
   return all;
 }
 
+encoder::PartPlan part_plan(PartInfo info, std::span<const std::string_view> missing) {
+  encoder::PartPlan plan;
+  each_section(info, missing, [&](const SectionDescription& d, std::uint64_t bytes) {
+    SectionShape& s = plan.sections.emplace_back();
+    s.name = d.name;
+    s.element_type = d.type(info);
+    s.count = bytes / size_of(s.element_type);
+    s.flags = d.flags;
+    s.alignment = d.alignment;
+  });
+  plan.info = std::move(info);
+  return plan;
+}
+
 void check_growth(const PartInfo& info, const PartOptions& options, std::span<const std::string_view> missing) {
   PartInfo copy = info;
   std::uint64_t bytes = 0;

@@ -1,6 +1,7 @@
 #pragma once
 // A part whose sections are made on the device.
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,6 +32,15 @@ struct EncodedPart {
 struct PartOptions {
   encoder::PlanOptions plan;  ///< settings, aim and updatable
   bool force_size = false;    ///< of DeviceEncodeRequest
+  bool weigh = false;         ///< whether `auto` compares the plan with others
+};
+
+/// A part whose sections are decided, and not made yet.
+struct PlannedPart {
+  /// As encoder's, without choices, if PartOptions::weigh: what is counted for its time alone is left out else.
+  encoder::PartPlan plan = {};
+  /// Makes the sections, once. The matrix, the options and what executes passes must still be there.
+  std::function<EncodedPart()> write;
 };
 
 /// The table entry of the whole matrix in one part of a layout: without parameters and counts.
@@ -39,6 +49,8 @@ PartInfo part_info(const Layout& layout, const Csr& a);
 /// The bytes of the sections, maps included. The parameters of `info` are set, and counts of
 /// those sections whose descriptions do not tell them. `missing`: optional sections that the part does not have.
 std::uint64_t section_bytes(const PartInfo& info, std::span<const std::string_view> missing = {});
+/// The part as encoder has it: with its sections, and without what a multiply does.
+encoder::PartPlan part_plan(PartInfo info, std::span<const std::string_view> missing = {});
 /// Error(errc::unsupported) if the part takes more than max_growth times CSR, as encoder::encode() has it. Only device
 /// sections count.
 void check_growth(const PartInfo& info, const PartOptions& options, std::span<const std::string_view> missing = {});

@@ -14,6 +14,14 @@ namespace {
 /// As all_layouts() has them.
 constexpr std::array<std::string_view, 5> names{"csr", "ell", "sell", "csell", "bitflag"};
 
+/// Whether one of these layouts has the setting.
+bool is_on_device(std::string_view setting) {
+  return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
+    const auto& settings = encoder::find_layout_encoder(name).settings;
+    return std::any_of(settings.begin(), settings.end(), [&](const auto& s) { return s.name == setting; });
+  });
+}
+
 }  // namespace
 
 std::span<const std::string_view> layouts_on_device() { return names; }
@@ -35,10 +43,14 @@ DeviceEncodeRequest DeviceEncodeRequest::of(const encoder::EncodeRequest& reques
 
 void check_request(const DeviceEncodeRequest& request) {
   const encoder::Strategy& strategy = encoder::find_strategy(request.strategy);
-  if (std::find(names.begin(), names.end(), strategy.name) == names.end())
+  if (!strategy.chooses && std::find(names.begin(), names.end(), strategy.name) == names.end())
     throw Error(errc::unsupported, fmt::format("{} is planned on the host alone", strategy.name), {},
-                fmt::format("name one of {}, or encode on the host", fmt::join(names, ", ")));
+                fmt::format("name one of {}, or auto, or encode on the host", fmt::join(names, ", ")));
   encoder::check_settings(request.settings, strategy);
+  for (const auto& [setting, value] : request.settings)
+    if (!is_on_device(setting))
+      throw Error(errc::unsupported, fmt::format("{} is of layouts that are planned on the host alone", setting), {},
+                  "leave it out, or encode on the host");
   if (request.aim.target == encoder::Target::host)
     throw Error(errc::unsupported, "plans for hosts are made on the host alone", {},
                 "aim for a GPU, or encode on the host");

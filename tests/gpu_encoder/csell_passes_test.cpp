@@ -17,7 +17,7 @@
 
 namespace spmvpack::gpu_encoder {
 
-template EncodedPart encode_csell(const OnHost&, const Csr&, const PartOptions&);
+template PlannedPart plan_csell(const OnHost&, const Csr&, const PartOptions&);
 
 }  // namespace spmvpack::gpu_encoder
 

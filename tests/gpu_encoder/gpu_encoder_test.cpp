@@ -147,7 +147,7 @@ TEST_CASE("what only the host plans is refused before anything is allocated") {
     return code_of([&] { encode_on_host(arena, device_csr(a), request); });
   };
   CHECK(code({.strategy = "pkt"}) == errc::unsupported);
-  CHECK(code({.strategy = "auto"}) == errc::unsupported);
+  CHECK(code({.settings = {{"ccoo.k", "4"}}}) == errc::unsupported);
   CHECK(code({.strategy = "nothing"}) == errc::usage);
   CHECK(code({.strategy = "sell", .settings = {{"csell.values", "raw"}}}) == errc::usage);
   CHECK(code({.strategy = "csr", .aim = {.target = encoder::Target::host}}) == errc::unsupported);

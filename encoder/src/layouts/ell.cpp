@@ -28,8 +28,7 @@ PartPlan plan_of(const spmvpack::Layout& layout, const PartMatrix& part, const P
   const std::uint64_t width = a.longest_row(options.threads), slots = checked_mul(a.rows(), width, "slots of ell");
   *find_count(plan.info, "col_idx") = slots;
   add_sections(plan, layout.sections);
-  plan.work = work_of<Work>(describe_slots(plan, a, slots, Steps::of_all_rows, false, device_of(options)));
-  plan.columns = columns_of<Work>(a.nnz());
+  describe_multiply(plan, counts_of(a, slots), device_of(options));
   plan.counters = {main_choice("width", width)};
   return plan;
 }
@@ -63,6 +62,12 @@ PartPlan plan_ellpack_r(const PartMatrix& part, const PlanOptions& options) {
 }
 
 }  // namespace
+
+void describe_multiply(PartPlan& plan, const SlotCounts& counts, const Device& device) {
+  plan.work = work_of<Work>(describe_slots(plan, counts, Steps::of_all_rows, false, device));
+  plan.columns = columns_of<Work>(counts.entries);
+}
+
 }  // namespace ell_plans
 
 extern const LayoutEncoder ell{"ell",

@@ -46,24 +46,26 @@ constexpr std::uint64_t host_pages = 96, host_page_bytes = 4096;
 
 /// Whether a host that adds up a row whose neighbours in a step are those in memory, too, finds column and value of
 /// each step on pages of their own, and of more steps than it has pages at hand.
-bool leaves_pages(const CsrView& a, std::uint64_t longest) {
-  return 2 * longest > host_pages && a.rows() * size_of(a.value_type()) > host_page_bytes;
+bool leaves_pages(const SlotCounts& c) {
+  return 2 * c.longest > host_pages && c.rows * size_of(c.type) > host_page_bytes;
 }
 
 }  // namespace
 
-SlotFacts describe_slots(PartPlan& plan, const CsrView& a, std::uint64_t slots, Steps steps, bool listed,
-                         const Device& device) {
-  const std::uint64_t longest = a.longest_row(1);
-  plan.padding = slots - a.nnz();
+SlotCounts counts_of(const CsrView& a, std::uint64_t slots) {
+  return {a.rows(), a.nnz(), a.longest_row(1), slots, a.value_type()};
+}
+
+SlotFacts describe_slots(PartPlan& plan, const SlotCounts& c, Steps steps, bool listed, const Device& device) {
+  plan.padding = c.slots - c.entries;
   plan.fetch_limit = launch_rules::prefetch::usual_limit;
   share_by_section(plan);
-  return {.slots = slots,
-          .rows = a.rows(),
-          .chain = chain_of_rows(a.rows(), longest, a.nnz(), a.value_type(), device),
-          .listed = listed ? a.rows() : 0,
-          .alone = host_tasks::alone(slots, a.rows(), host_tasks::padded_rows(a.rows(), 2)),
-          .page_slots = steps == Steps::of_all_rows && leaves_pages(a, longest) ? slots : 0};
+  return {.slots = c.slots,
+          .rows = c.rows,
+          .chain = chain_of_rows(c.rows, c.longest, c.entries, c.type, device),
+          .listed = listed ? c.rows : 0,
+          .alone = host_tasks::alone(c.slots, c.rows, host_tasks::padded_rows(c.rows, 2)),
+          .page_slots = steps == Steps::of_all_rows && leaves_pages(c) ? c.slots : 0};
 }
 
 }  // namespace spmvpack::encoder::layouts

@@ -3,6 +3,7 @@
 
 #include "layouts/layouts.hpp"
 #include "spmvpack/container/layouts/padded_rows.hpp"
+#include "spmvpack/encoding_rules/padded_rows.hpp"
 #include "spmvpack/launch_rules/columns.hpp"
 
 namespace spmvpack::encoder::layouts {
@@ -88,7 +89,8 @@ ColumnsWork columns_of(std::uint64_t entries) {
 }
 
 /// Says of the plan, whose sections are there, what follows from its slots. `listed`: rows have an order.
-SlotFacts describe_slots(PartPlan& plan, const CsrView& a, std::uint64_t slots, Steps steps, bool listed,
-                         const Device& device);
+SlotFacts describe_slots(PartPlan& plan, const SlotCounts& counts, Steps steps, bool listed, const Device& device);
+/// Of a part with so many slots.
+SlotCounts counts_of(const CsrView& a, std::uint64_t slots);
 
 }  // namespace spmvpack::encoder::layouts

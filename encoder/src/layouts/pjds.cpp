@@ -84,8 +84,8 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.info.params[param_block_rows] = block == warp_rows ? 0 : block;
   add_sections(plan, sections);
   keep_choices(plan, choices);
-  plan.work = work_of<Work>(
-      describe_slots(plan, a, start.back(), Steps::of_all_rows, !choices->order.empty(), device_of(options)));
+  plan.work = work_of<Work>(describe_slots(plan, counts_of(a, start.back()), Steps::of_all_rows,
+                                           !choices->order.empty(), device_of(options)));
   if (!permuted) plan.columns = columns_of<Work>(a.nnz());  // multiplies in a permuted basis take one
   // By the paper, section 2.1: starts of 32 bits, none for the end; lengths of rows; no list of rows.
   const std::uint64_t slot = 4 + size_of(a.value_type());

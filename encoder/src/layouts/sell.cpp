@@ -168,9 +168,7 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   plan.info.params[param_slice_rows] = slice_rows;
   plan.info.counts[section_col_idx] = checked_mul(best.steps, slice_rows, "slots of sell");
   add_sections(plan, sections);
-  plan.work = work_of<Work>(
-      describe_slots(plan, part.a, slots_of(plan.info), Steps::of_slices, !best.order.empty(), device_of(options)));
-  plan.columns = columns_of<Work>(part.a.nnz());
+  describe_multiply(plan, counts_of(part.a, slots_of(plan.info)), !best.order.empty(), device_of(options));
   plan.counters = {
       main_choice("slice_rows", slice_rows), main_choice("sigma", best.sigma), {"slices", best.slice_ptr.size() - 1}};
   keep_choices(plan, std::make_shared<Sorted>(std::move(best)));
@@ -202,6 +200,12 @@ Least least(const Survey& s) {
 }
 
 }  // namespace
+
+void describe_multiply(PartPlan& plan, const SlotCounts& counts, bool listed, const Device& device) {
+  plan.work = work_of<Work>(describe_slots(plan, counts, Steps::of_slices, listed, device));
+  plan.columns = columns_of<Work>(counts.entries);
+}
+
 }  // namespace sell_plans
 
 extern const LayoutEncoder sell{"sell",

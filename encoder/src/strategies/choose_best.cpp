@@ -57,8 +57,8 @@ class Weighing {
   /// The best. A plan need not be made if it is not the best even with the least that it may take. Throws the first
   /// refusal, csr's if there is one, if all refuse the matrix.
   Choice make_best() {
-    Choice choice = choose(candidates_, csr_bytes_, options_.aim.optimize);
-    for (; !made_[choice.index]; choice = choose(candidates_, csr_bytes_, options_.aim.optimize)) make(choice.index);
+    Choice choice =
+        choose_by_making(candidates_, made_, csr_bytes_, options_.aim.optimize, [this](std::size_t i) { make(i); });
     if (!plans_[choice.index]) refuse();  // what is refused is chosen last, so that all are made
     return choice;
   }

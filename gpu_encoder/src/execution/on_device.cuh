@@ -34,7 +34,8 @@ __global__ void __launch_bounds__(block_threads) each_group_kernel(std::uint64_t
     f(i, group);
 }
 
-inline constexpr unsigned warps_together = 4;  ///< of a block, which has shared memory for each
+inline constexpr unsigned warps_together = 4;          ///< of a block at most, which has shared memory for each
+inline constexpr std::uint32_t most_of_block = 49152;  ///< bytes of that
 
 template <class F>
 __global__ void __launch_bounds__(warps_together* warp_lanes)
@@ -43,8 +44,8 @@ __global__ void __launch_bounds__(warps_together* warp_lanes)
   const unsigned warp = threadIdx.x / warp_lanes;
   DeviceWarp w{threadIdx.x % warp_lanes, reinterpret_cast<std::byte*>(near_memory) + std::size_t{warp} * near_bytes,
                near_bytes};
-  for (std::uint64_t i = std::uint64_t{blockIdx.x} * warps_together + warp; i < count;
-       i += std::uint64_t{gridDim.x} * warps_together)
+  const unsigned warps = blockDim.x / warp_lanes;
+  for (std::uint64_t i = std::uint64_t{blockIdx.x} * warps + warp; i < count; i += std::uint64_t{gridDim.x} * warps)
     f(i, w);
 }
 
@@ -78,16 +79,18 @@ class OnDevice : public WithMemory {
     on_device_detail::launch(on_device_detail::each_group_kernel<F>, count, on_device_detail::block_threads / 32, f,
                              stream_);
   }
-  /// f(i, warp) for each i < count. near_bytes: shared memory of a warp, a multiple of 16 up to 12 KiB.
+  /// f(i, warp) for each i < count. near_bytes: shared memory of a warp, a multiple of 16 up to 48 KiB.
   template <class F>
   void each_warp(std::uint64_t count, std::uint32_t near_bytes, const F& f) const {
     using namespace on_device_detail;
     if (count == 0) return;
-    const std::uint64_t blocks = div_up(count, std::uint64_t{warps_together});
+    unsigned warps = warps_together;
+    while (warps > 1 && std::uint64_t{warps} * near_bytes > most_of_block) warps /= 2;
+    const std::uint64_t blocks = div_up(count, std::uint64_t{warps});
     cudaLaunchConfig_t config{};
     config.gridDim = dim3(static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks));
-    config.blockDim = dim3(warps_together * warp_lanes);
-    config.dynamicSmemBytes = std::size_t{warps_together} * near_bytes;
+    config.blockDim = dim3(warps * warp_lanes);
+    config.dynamicSmemBytes = std::size_t{warps} * near_bytes;
     config.stream = stream_;
     require_cuda(
         cudaLaunchKernelEx(&config, each_warp_kernel<F>, std::uint64_t{count}, std::uint32_t{near_bytes}, F(f)),

@@ -3,6 +3,7 @@
 // encoder. The functions are those of on_device.cuh, where they are described.
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <numeric>
 #include <vector>
@@ -26,8 +27,9 @@ class OnHost : public WithMemory {
     for (std::uint64_t i = 0; i < count; ++i) f(i, Group{});
   }
   template <class F>
-  void each_warp(std::uint64_t count, std::uint32_t /*near_bytes*/, const F& f) const {
-    HostWarp warp;
+  void each_warp(std::uint64_t count, std::uint32_t near_bytes, const F& f) const {
+    std::vector<std::max_align_t> near(div_up(std::uint64_t{near_bytes}, sizeof(std::max_align_t)));
+    HostWarp warp{reinterpret_cast<std::byte*>(near.data())};
     for (std::uint64_t i = 0; i < count; ++i) f(i, warp);
   }
 

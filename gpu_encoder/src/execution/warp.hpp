@@ -34,6 +34,20 @@ SPMVPACK_HOST_DEVICE inline unsigned bits_set(std::uint32_t mask) {
 struct HostWarp {
   template <class T>
   using PerLane = std::array<T, warp_lanes>;
+  std::byte* shared = nullptr;  ///< of the warp, aligned to 16 bytes
+
+  /// Memory near the warp, of the bytes that each_warp() was given.
+  template <class T>
+  [[nodiscard]] T* own() const {
+    return reinterpret_cast<T*>(shared);
+  }
+  /// What lanes have written, others read from now on.
+  void meet() {}
+  /// rank[lane]: how many lanes before this one have the same key.
+  void rank(const PerLane<std::uint32_t>& key, PerLane<std::uint32_t>& rank) {
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      rank[lane] = static_cast<std::uint32_t>(std::count(key.begin(), key.begin() + lane, key[lane]));
+  }
 
   /// f(lane) for each.
   template <class F>
@@ -106,6 +120,22 @@ struct DeviceWarp {
   std::byte* shared;  ///< of the warp, aligned to 16 bytes
   std::uint32_t shared_bytes;
 
+  template <class T>
+  [[nodiscard]] SPMVPACK_HOST_DEVICE T* own() const {
+    return reinterpret_cast<T*>(shared);
+  }
+  SPMVPACK_HOST_DEVICE void meet() {
+#ifdef __CUDA_ARCH__
+    __syncwarp();
+#endif
+  }
+  SPMVPACK_HOST_DEVICE void rank(const PerLane<std::uint32_t>& key, PerLane<std::uint32_t>& rank) {
+#ifdef __CUDA_ARCH__
+    rank.value = bits_set(__match_any_sync(~0U, key.value) & ((1U << lane) - 1));
+#else
+    rank.value = key.value & 0U;
+#endif
+  }
   template <class F>
   SPMVPACK_HOST_DEVICE void each(F&& f) {
     f(lane);

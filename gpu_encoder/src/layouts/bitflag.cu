@@ -3,6 +3,6 @@
 
 namespace spmvpack::gpu_encoder {
 
-template EncodedPart encode_bitflag(const OnDevice&, const Csr&, const PartOptions&);
+template PlannedPart plan_bitflag(const OnDevice&, const Csr&, const PartOptions&);
 
 }  // namespace spmvpack::gpu_encoder

@@ -2,11 +2,13 @@
 // bitflag: values are counted, then chunks cut, then the stream is written.
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "layouts/bitflag/columns.hpp"
+#include "layouts/bitflag/counts.hpp"
 #include "layouts/bitflag/stream.hpp"
 #include "layouts/bitflag/tiles.hpp"
 #include "layouts/layouts.hpp"
@@ -156,33 +158,68 @@ void write_part(const Execution& run, const Planner<Execution>& plan, const std:
   write_stream(run, source, plan.chunks.count, stream);
 }
 
-}  // namespace bitflag
-
 template <class Execution>
-EncodedPart encode_bitflag(const Execution& run, const Csr& a, const PartOptions& options) {
+EncodedPart write(const Execution& run, const Planner<Execution>& plan, const PartInfo& info,
+                  const PartOptions& options) {
   namespace layout = layouts::bitflag;
-  const bitflag::Planner<Execution> plan(run, a, options);
-  const std::uint32_t value_bytes = layout::stored_bytes(plan.source, size_of(a.type));
-  const std::uint64_t units = bitflag::place_chunks(run, plan.chunks, plan.source, value_bytes);
-  if (units > 0xFFFFFFFF) bitflag::refuse_stream();
-
-  PartInfo info = part_info(layout::layout, a);
-  info.params[layout::param_source] = static_cast<std::uint64_t>(plan.source);
-  info.params[layout::param_tile_chunks] = plan.tile;
-  info.params[layout::param_continued] = plan.chunks.continued;
-  info.counts[layout::section_chunks] = (plan.chunks.count + 1) * (sizeof(layout::Chunk) / sizeof(std::uint32_t));
-  info.counts[layout::section_stream] = units * (layout::unit / sizeof(std::uint32_t));
-  info.counts[layout::section_values] = plan.values.table.size();
-  info.counts[layout::section_hot] = plan.hot.count;
-  info.counts[layout::section_segments] = plan.segments == 1 ? 0 : plan.segments + 1;
   PartMaker part(run.memory(), info, options);
   run.copy(part.section<std::uint32_t>("chunks"), plan.chunks.chunks.data(), plan.chunks.chunks.bytes());
   run.copy(part.section<std::uint32_t>("hot"), plan.hot.columns.data(), plan.hot.count * sizeof(std::uint32_t));
   run.copy(part.section<std::uint32_t>("segments"), plan.chunks.segments.data(),
            info.counts[layout::section_segments] * sizeof(std::uint32_t));
-  const Buffer<std::uint32_t> hot_words = bitflag::hot_words_of(run, plan.hot, a.cols);
-  dispatch_bits(a.type, [&](auto zero) { bitflag::write_part<decltype(zero)>(run, plan, hot_words.data(), part); });
+  const Buffer<std::uint32_t> hot_words = hot_words_of(run, plan.hot, info.cols.count);
+  dispatch_bits(info.value_type, [&](auto zero) { write_part<decltype(zero)>(run, plan, hot_words.data(), part); });
   return part.finish();
+}
+
+/// What a multiply goes through, of chunks that have their places.
+template <class Execution>
+rules::WorkFacts work_facts(const Execution& run, const Planner<Execution>& plan, std::uint32_t value_bytes) {
+  const Csr& a = plan.entries();
+  const std::uint64_t filled = filled_rows(run, a);
+  return {.cols = a.cols,
+          .entries = a.nnz,
+          .table_entries = plan.source == Source::table ? a.nnz : 0,
+          .raw_bytes = plan.source == Source::raw ? bytes_of_values(run, plan.chunks, plan.source, value_bytes) : 0,
+          .tiles = plan.chunks.count / plan.tile,
+          .tile_chunks = plan.tile,
+          .carries = plan.chunks.continued != 0,
+          .long_carries = 2 * plan.chunks.continued * plan.tile > plan.chunks.count,
+          .hot_columns = plan.hot.count,
+          .hot_entries = plan.hot.entries,
+          .segments = plan.segments,
+          .segment_rows = a.rows,
+          .run_entries = entries_in_runs(run, a, layouts::bitflag::lane_entries),
+          .rows = filled,
+          .empty_rows = a.rows - filled};
+}
+
+}  // namespace bitflag
+
+template <class Execution>
+PlannedPart plan_bitflag(const Execution& run, const Csr& a, const PartOptions& options) {
+  namespace layout = layouts::bitflag;
+  const auto plan = std::make_shared<const bitflag::Planner<Execution>>(run, a, options);
+  const std::uint32_t value_bytes = layout::stored_bytes(plan->source, size_of(a.type));
+  const std::uint64_t units = bitflag::place_chunks(run, plan->chunks, plan->source, value_bytes);
+  if (units > 0xFFFFFFFF) bitflag::refuse_stream();
+
+  PartInfo info = part_info(layout::layout, a);
+  info.params[layout::param_source] = static_cast<std::uint64_t>(plan->source);
+  info.params[layout::param_tile_chunks] = plan->tile;
+  info.params[layout::param_continued] = plan->chunks.continued;
+  info.counts[layout::section_chunks] = (plan->chunks.count + 1) * (sizeof(layout::Chunk) / sizeof(std::uint32_t));
+  info.counts[layout::section_stream] = units * (layout::unit / sizeof(std::uint32_t));
+  info.counts[layout::section_values] = plan->values.table.size();
+  info.counts[layout::section_hot] = plan->hot.count;
+  info.counts[layout::section_segments] = plan->segments == 1 ? 0 : plan->segments + 1;
+  PlannedPart planned;
+  if (options.weigh) {
+    planned.plan = part_plan(info);
+    describe_multiply(planned.plan, bitflag::work_facts(run, *plan, value_bytes), encoder::device_of(options.plan));
+  }
+  planned.write = [&run, &options, info, plan] { return bitflag::write(run, *plan, info, options); };
+  return planned;
 }
 
 }  // namespace spmvpack::gpu_encoder

@@ -3,6 +3,7 @@
 // steps, or a single one; full blocks. Mirrors are for the host.
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -75,10 +76,17 @@ class Encoding {
     count_values();
   }
 
-  EncodedPart encode() {
+  /// The plan, for PartOptions::weigh.
+  encoder::PartPlan plan() {
     choose();
-    return write();
+    if (!options_.weigh) return {};
+    encoder::PartPlan plan = part_plan(info_, missing);
+    rules::FormFacts form = *facts_.forms.at(static_cast<std::size_t>(decision_->source));
+    form.sums = decision_->sums;
+    describe_multiply(plan, form, device_);
+    return plan;
   }
+  EncodedPart write();
 
  private:
   /// The distinct values that decisions go by: not of raw values, which do not depend on them.
@@ -119,6 +127,12 @@ class Encoding {
              "use csell.values=raw, or auto");
     columns_ = std::move(decision_->source == Source::step ? *in_steps : *plain);
     if (decision_->source != Source::table) tables_.reset();
+    place();
+  }
+  [[nodiscard]] Tables tables() const {
+    if (!tables_) return {};
+    const TileTables& t = tables_->tables;
+    return {tiles_.data(), {t.values.data(), sizeof(std::uint64_t)}, t.tile_slices};
   }
 
   /// None if the values are not like that.
@@ -166,7 +180,8 @@ class Encoding {
                        .uneven_steps = columns.sums.uneven_steps,
                        .device_bytes = bytes};
     // Where one form alone is planned, nothing is decided by its windows.
-    if (!wanted_.source && source == Source::step && may_have_windows(f, options_.plan.aim.target, device_))
+    const bool decides = !wanted_.source && source == Source::step;
+    if ((decides || options_.weigh) && may_have_windows(f, options_.plan.aim.target, device_))
       for (const std::uint32_t pairs : launch_rules::csell::pairs_by_preference) {
         f.pairs = pairs;
         f.windows = count_windows(run_, rows_, columns, device_.multiprocessors, pairs);
@@ -175,7 +190,10 @@ class Encoding {
     return f;
   }
 
-  EncodedPart write();
+  void place();
+
+  /// A section for mirrors.
+  static constexpr std::array missing{sections[section_references].name};
 
   const Execution& run_;
   const Csr& a_;
@@ -188,54 +206,61 @@ class Encoding {
   std::optional<rules::CsellDecision> decision_;
   ColumnsPlan columns_;
   std::optional<PlannedTables> tables_;
+  Buffer<Tile> tiles_;
+  Buffer<std::uint64_t> in_stream_;  ///< where each slice's ids are, and the end
+  PartInfo info_;
 };
 
+/// The sizes of all sections.
 template <class Execution>
-EncodedPart Encoding<Execution>::write() {
+void Encoding<Execution>::place() {
   const std::uint64_t slices = columns_.slices, size = size_of(a_.type);
   const Source source = decision_->source;
-  const SlicePlans plans = columns_.plans();
-  Buffer<Tile> tiles;
-  Tables tables;
   if (tables_) {
     const TileTables& t = tables_->tables;
     if (t.count > 0xFFFFFFFF) refuse_size();
-    tiles = run_.template allocate<Tile>(t.tiles);
-    run_.each(t.tiles, WriteTiles{t.begin.data(), tiles.data()});
-    tables = {tiles.data(), {t.values.data(), sizeof(std::uint64_t)}, t.tile_slices};
+    tiles_ = run_.template allocate<Tile>(t.tiles);
+    run_.each(t.tiles, WriteTiles{t.begin.data(), tiles_.data()});
   }
-  // Where each slice's pieces are.
   std::uint64_t stream_units = columns_.sums.units;
-  Buffer<std::uint64_t> in_stream, in_values;
   if (stream_units != 0 || tables_) {
-    in_stream = run_.template allocate<std::uint64_t>(slices + 1);
-    run_.each(slices + 1, StreamUnits{plans, tables, rows_.block_values(), slices, in_stream.data()});
-    run_.sum_before(in_stream.data(), in_stream.data(), slices + 1);
-    if (tables_) stream_units = run_.read(in_stream.data() + slices);
+    in_stream_ = run_.template allocate<std::uint64_t>(slices + 1);
+    run_.each(slices + 1, StreamUnits{columns_.plans(), tables(), rows_.block_values(), slices, in_stream_.data()});
+    run_.sum_before(in_stream_.data(), in_stream_.data(), slices + 1);
+    if (tables_) stream_units = run_.read(in_stream_.data() + slices);
   }
   const std::uint64_t value_units = source == Source::raw ? columns_.sums.raw_units : 0;
-  if (value_units != 0) {
-    in_values = run_.template allocate<std::uint64_t>(slices);
-    run_.each(slices, ValueUnits{rows_, in_values.data()});
-    run_.sum_before(in_values.data(), in_values.data(), slices);
-  }
   if (stream_units > 0xFFFFFFFF || value_units > 0xFFFFFFFF) refuse_size();
-
-  PartInfo info = part_info(layout, a_);
-  auto& p = info.params;
+  info_ = part_info(layout, a_);
+  auto& p = info_.params;
   p[param_source] = static_cast<std::uint64_t>(source);
   p[param_block] = rows_.block;
   p[param_sums] = decision_->sums;
   p[param_tile_slices] = tables_ ? tables_->tables.tile_slices : 0;
   p[param_largest_tile] = tables_ ? tables_->tables.largest : 0;
   p[param_patterns_only] = columns_.sums.not_patterns == 0 ? 1 : 0;
-  info.counts[section_patterns] = columns_.sums.dictionary_groups * (sizeof(Group) / sizeof(std::uint32_t));
-  info.counts[section_stream] = stream_units * (unit / sizeof(std::uint32_t));
-  info.counts[section_values] = source == Source::table  ? tables_->tables.count
-                                : source == Source::raw  ? value_units * (unit / size)
-                                : source == Source::step ? columns_.step_value_bytes / size
-                                                         : 1;
-  PartMaker part(run_.memory(), info, options_, {sections[section_references].name});
+  info_.counts[section_patterns] = columns_.sums.dictionary_groups * (sizeof(Group) / sizeof(std::uint32_t));
+  info_.counts[section_stream] = stream_units * (unit / sizeof(std::uint32_t));
+  info_.counts[section_values] = source == Source::table  ? tables_->tables.count
+                                 : source == Source::raw  ? value_units * (unit / size)
+                                 : source == Source::step ? columns_.step_value_bytes / size
+                                                          : 1;
+}
+
+template <class Execution>
+EncodedPart Encoding<Execution>::write() {
+  const std::uint64_t slices = columns_.slices, size = size_of(a_.type);
+  const Source source = decision_->source;
+  const SlicePlans plans = columns_.plans();
+  const std::uint64_t stream_units = info_.counts[section_stream] / (unit / sizeof(std::uint32_t));
+  const std::uint64_t value_units = source == Source::raw ? columns_.sums.raw_units : 0;
+  Buffer<std::uint64_t> in_values;
+  if (value_units != 0) {
+    in_values = run_.template allocate<std::uint64_t>(slices);
+    run_.each(slices, ValueUnits{rows_, in_values.data()});
+    run_.sum_before(in_values.data(), in_values.data(), slices);
+  }
+  PartMaker part(run_.memory(), info_, options_, {missing.begin(), missing.end()});
   const auto words = [&](Section section) {
     return static_cast<void*>(part.template section<std::uint32_t>(sections.at(section).name));
   };
@@ -250,21 +275,25 @@ EncodedPart Encoding<Execution>::write() {
   if (tables_) {
     run_.each(tables_->tables.count,
               WriteValues{tables_->tables.values.data(), static_cast<std::uint32_t>(size), values});
-    run_.copy(words(section_tiles), tiles.data(), tiles.bytes());
+    run_.copy(words(section_tiles), tiles_.data(), tiles_.bytes());
   }
-  run_.each(slices, WriteSlices{plans, in_stream.data(), in_values.data(), to_slices});
+  run_.each(slices, WriteSlices{plans, in_stream_.data(), in_values.data(), to_slices});
   run_.zero(stream, stream_units * unit);
   if (stream_units != 0 || value_units != 0)
     fill_slices(run_, columns_,
-                {rows_, plans, tables, to_slices, patterns, stream, value_units != 0 ? values : nullptr});
+                {rows_, plans, tables(), to_slices, patterns, stream, value_units != 0 ? values : nullptr});
   return part.finish();
 }
 
 }  // namespace csell
 
 template <class Execution>
-EncodedPart encode_csell(const Execution& run, const Csr& a, const PartOptions& options) {
-  return csell::Encoding<Execution>(run, a, options).encode();
+PlannedPart plan_csell(const Execution& run, const Csr& a, const PartOptions& options) {
+  const auto encoding = std::make_shared<csell::Encoding<Execution>>(run, a, options);
+  PlannedPart planned;
+  planned.plan = encoding->plan();
+  planned.write = [encoding] { return encoding->write(); };
+  return planned;
 }
 
 }  // namespace spmvpack::gpu_encoder

@@ -3,6 +3,6 @@
 
 namespace spmvpack::gpu_encoder {
 
-template EncodedPart encode_ell(const OnDevice&, const Csr&, const PartOptions&);
+template PlannedPart plan_ell(const OnDevice&, const Csr&, const PartOptions&);
 
 }  // namespace spmvpack::gpu_encoder

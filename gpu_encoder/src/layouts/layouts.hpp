@@ -11,30 +11,30 @@ namespace spmvpack::gpu_encoder {
 
 /// The matrix, which has been checked, as one part of the layout.
 template <class Execution>
-EncodedPart encode_csr(const Execution& run, const Csr& a, const PartOptions& options);
+PlannedPart plan_csr(const Execution& run, const Csr& a, const PartOptions& options);
 template <class Execution>
-EncodedPart encode_ell(const Execution& run, const Csr& a, const PartOptions& options);
+PlannedPart plan_ell(const Execution& run, const Csr& a, const PartOptions& options);
 template <class Execution>
-EncodedPart encode_sell(const Execution& run, const Csr& a, const PartOptions& options);
+PlannedPart plan_sell(const Execution& run, const Csr& a, const PartOptions& options);
 template <class Execution>
-EncodedPart encode_csell(const Execution& run, const Csr& a, const PartOptions& options);
+PlannedPart plan_csell(const Execution& run, const Csr& a, const PartOptions& options);
 template <class Execution>
-EncodedPart encode_bitflag(const Execution& run, const Csr& a, const PartOptions& options);
+PlannedPart plan_bitflag(const Execution& run, const Csr& a, const PartOptions& options);
 
 template <class Execution>
 struct LayoutOnDevice {
   std::string_view name;
-  EncodedPart (*encode)(const Execution& run, const Csr& a, const PartOptions& options);
+  PlannedPart (*plan)(const Execution& run, const Csr& a, const PartOptions& options);
 };
 
 /// All of them, simplest first; layouts_on_device() in request.cpp has their names.
 template <class Execution>
 constexpr auto all_layouts() {
-  return std::array{LayoutOnDevice<Execution>{"csr", encode_csr<Execution>},
-                    LayoutOnDevice<Execution>{"ell", encode_ell<Execution>},
-                    LayoutOnDevice<Execution>{"sell", encode_sell<Execution>},
-                    LayoutOnDevice<Execution>{"csell", encode_csell<Execution>},
-                    LayoutOnDevice<Execution>{"bitflag", encode_bitflag<Execution>}};
+  return std::array{LayoutOnDevice<Execution>{"csr", plan_csr<Execution>},
+                    LayoutOnDevice<Execution>{"ell", plan_ell<Execution>},
+                    LayoutOnDevice<Execution>{"sell", plan_sell<Execution>},
+                    LayoutOnDevice<Execution>{"csell", plan_csell<Execution>},
+                    LayoutOnDevice<Execution>{"bitflag", plan_bitflag<Execution>}};
 }
 
 }  // namespace spmvpack::gpu_encoder

@@ -3,6 +3,6 @@
 
 namespace spmvpack::gpu_encoder {
 
-template EncodedPart encode_sell(const OnDevice&, const Csr&, const PartOptions&);
+template PlannedPart plan_sell(const OnDevice&, const Csr&, const PartOptions&);
 
 }  // namespace spmvpack::gpu_encoder

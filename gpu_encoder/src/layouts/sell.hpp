@@ -1,6 +1,7 @@
 #pragma once
 // sell: rows are sorted by their lengths, if that pays; then one pass for the widths of slices, one for the slots.
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -9,6 +10,7 @@
 #include "longest_row.hpp"
 #include "spmvpack/container/layouts/sell.hpp"
 #include "spmvpack/encoder/settings.hpp"
+#include "spmvpack/encoding_rules/padded_rows.hpp"
 #include "spmvpack/encoding_rules/sell.hpp"
 
 namespace spmvpack::gpu_encoder {
@@ -84,13 +86,10 @@ SortedRows sort_rows(const Execution& run, const Csr& a, std::uint64_t sigma, st
   return s;
 }
 
+/// What sell_rules decide.
 template <class Execution>
-EncodedPart encode_sell(const Execution& run, const Csr& a, const PartOptions& options) {
-  namespace sell = layouts::sell;
-  const std::uint64_t slice_rows = encoder::read_setting(options.plan, "sell.c", 1, sell::max_slice_rows, {})
-                                       .value_or(sell_rules::default_slice_rows);
-  const auto fixed = encoder::read_setting(options.plan, "sell.sigma", 1, max_dimension, "auto");
-  const std::uint64_t longest = longest_row(run, a);
+SortedRows plan_rows(const Execution& run, const Csr& a, std::optional<std::uint64_t> fixed, std::uint64_t slice_rows,
+                     std::uint64_t longest) {
   SortedRows best = sort_rows(run, a, fixed.value_or(1), slice_rows, longest);
   if (!fixed) {
     sell_rules::SellFacts facts{a.rows, a.nnz, size_of(a.type), slice_rows, best.step_count};
@@ -103,30 +102,56 @@ EncodedPart encode_sell(const Execution& run, const Csr& a, const PartOptions& o
       best = sort_rows(run, a, chosen.sigma, slice_rows, longest);
   }
   const std::uint64_t slices = best.steps.size() - 1;
-  if (best.step_count > sell::max_steps)
+  if (best.step_count > layouts::sell::max_steps)
     throw Error(errc::unsupported,
                 "sell: " + std::to_string(best.step_count) + " steps in " + std::to_string(slices) + " slices", {},
                 "use larger slices, or another layout");
   if (best.order.size() != 0 && !moves(run, best.order.data(), a.rows)) best.order.release();
+  return best;
+}
 
-  PartInfo info = part_info(sell::layout, a);
-  if (best.order.size() != 0) info.rows.kind = format::MapKind::list;
-  info.params[sell::param_slice_rows] = slice_rows;
-  const std::uint64_t slots = checked_mul(best.step_count, slice_rows, "slots of sell");
-  info.counts[sell::section_col_idx] = slots;
+template <class Execution>
+EncodedPart write_sell(const Execution& run, const Csr& a, const PartInfo& info, const SortedRows& rows,
+                       const PartOptions& options) {
+  namespace sell = layouts::sell;
+  const std::uint64_t slices = rows.steps.size() - 1, slice_rows = info.params[sell::param_slice_rows];
   PartMaker part(run.memory(), info, options);
   auto* const slice_ptr = part.template section<std::uint32_t>("slice_ptr");
-  const std::uint64_t* const steps = best.steps.data();
+  const std::uint64_t* const steps = rows.steps.data();
   run.each(slices + 1,
            [=] SPMVPACK_HOST_DEVICE(std::uint64_t i) { slice_ptr[i] = static_cast<std::uint32_t>(steps[i]); });
-  if (best.order.size() != 0)
-    run.copy(part.template section<std::uint32_t>(row_map_section.name), best.order.data(), best.order.bytes());
+  if (rows.order.size() != 0)
+    run.copy(part.template section<std::uint32_t>(row_map_section.name), rows.order.data(), rows.order.bytes());
   dispatch_bits(a.type, [&](auto zero) {
     using Bits = decltype(zero);
-    fill_slots(run, a, best.order.data(), slots, SellPlaces{slice_ptr, slices, slice_rows},
+    fill_slots(run, a, rows.order.data(), info.counts[sell::section_col_idx], SellPlaces{slice_ptr, slices, slice_rows},
                part.template section<std::uint32_t>("col_idx"), part.template section<Bits>("values"));
   });
   return part.finish();
+}
+
+template <class Execution>
+PlannedPart plan_sell(const Execution& run, const Csr& a, const PartOptions& options) {
+  namespace sell = layouts::sell;
+  const std::uint64_t slice_rows = encoder::read_setting(options.plan, "sell.c", 1, sell::max_slice_rows, {})
+                                       .value_or(sell_rules::default_slice_rows);
+  const auto fixed = encoder::read_setting(options.plan, "sell.sigma", 1, max_dimension, "auto");
+  const std::uint64_t longest = longest_row(run, a);
+  const auto rows = std::make_shared<const SortedRows>(plan_rows(run, a, fixed, slice_rows, longest));
+  PartInfo info = part_info(sell::layout, a);
+  const bool listed = rows->order.size() != 0;
+  if (listed) info.rows.kind = format::MapKind::list;
+  info.params[sell::param_slice_rows] = slice_rows;
+  const std::uint64_t slots = checked_mul(rows->step_count, slice_rows, "slots of sell");
+  info.counts[sell::section_col_idx] = slots;
+  PlannedPart planned;
+  if (options.weigh) {
+    planned.plan = part_plan(info);
+    sell_rules::describe_multiply(planned.plan, {a.rows, a.nnz, longest, slots, a.type}, listed,
+                                  encoder::device_of(options.plan));
+  }
+  planned.write = [&run, &a, &options, info, rows] { return write_sell(run, a, info, *rows, options); };
+  return planned;
 }
 
 }  // namespace spmvpack::gpu_encoder

@@ -3,6 +3,7 @@
 /// orders layouts; it does not time anything, and knows nothing of the machine that it runs on.
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "spmvpack/encoder/device.hpp"
 #include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/encoder/survey.hpp"
+#include "spmvpack/encoder/x_traffic.hpp"
 
 namespace spmvpack::encoder {
 
@@ -68,6 +70,9 @@ struct XSectors {
 };
 /// Estimates them. O(nnz), parallel; the result does not depend on the number of threads.
 SPMVPACK_EXPORT XSectors x_sectors(const CsrView& a, int threads = 0, const XCaches& caches = {});
+/// The same of a matrix that lies elsewhere, with so many columns: lines_loaded(cache) is x_lines_loaded() of it.
+SPMVPACK_EXPORT XSectors x_sectors(std::uint64_t cols, ValueType type, const XCaches& caches,
+                                   const std::function<std::uint64_t(const XCache&)>& lines_loaded);
 
 /// All that a multiply of one column and a matrix with so many rows does, in units(): PartPlan::work of all parts, the
 /// bytes that it moves ("bytes": those of the plan, x's sectors from memory, and y once for each part, and once more

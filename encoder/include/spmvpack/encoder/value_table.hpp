@@ -52,6 +52,9 @@ class SPMVPACK_EXPORT ValueTable {
   /// Of a matrix whose values may become any: it exceeds(), and no value is frequent.
   static std::shared_ptr<const ValueTable> any();
 
+  /// What has been counted elsewhere: as distinct() and most_frequent() have it.
+  static std::shared_ptr<const ValueTable> of_counts(std::uint64_t distinct, std::vector<ValueCount> most_frequent);
+
   /// True if there are more than max_distinct distinct values.
   [[nodiscard]] bool exceeds() const noexcept { return distinct_ > max_distinct; }
   /// The number of distinct values, or max_distinct + 1 if exceeds().

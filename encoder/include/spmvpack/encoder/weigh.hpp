@@ -2,6 +2,7 @@
 /// The rule of `auto`, for encode and report alike: weigh() says what each strategy costs, choose() which one is taken.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,6 +54,12 @@ struct Choice {
 /// size. `candidates` must not be empty; `csr_bytes` are the device bytes of layout csr.
 SPMVPACK_EXPORT Choice choose(std::span<const Candidate> candidates, std::uint64_t csr_bytes,
                               Objective optimize = Objective::time);
+
+/// A search for what choose() would take if all candidates were made: those that are not have at least these bytes and
+/// seconds. make(i) makes one, and says so: in `candidates` what it takes, and in `made` that it is made.
+SPMVPACK_EXPORT Choice choose_by_making(const std::vector<Candidate>& candidates, const std::vector<bool>& made,
+                                        std::uint64_t csr_bytes, Objective optimize,
+                                        const std::function<void(std::size_t)>& make);
 
 /// What `auto` weighs in place of a plan of the strategy that is_left_out(): the plan with Traits::without_fill, so
 /// that whoever did not ask for the layout gets csr's result for every x. None if there is no such setting, if it was

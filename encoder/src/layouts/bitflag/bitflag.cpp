@@ -207,9 +207,6 @@ class BitflagPlanner {
     plan.info.counts[section_hot] = out_.hot.columns.size();
     plan.info.counts[section_segments] = out_.segments == 1 ? 0 : out_.chunks.segments.size();
     plan.padding = out_.chunks.padding;
-    plan.near_entries = out_.segments != 1 ? a_.nnz() : out_.hot.entries;
-    plan.in_chunks = true;
-    plan.fetch_limit = launch_rules::prefetch::usual_limit;
     const std::uint64_t headers = (count + 1) * sizeof(Chunk);
     plan.byte_shares = {{"chunks", headers},
                         {"flags", out_.chunks.units * unit - out_.chunks.column_bytes - out_.chunks.value_bytes -
@@ -234,23 +231,23 @@ class BitflagPlanner {
                      {"hot.columns", out_.hot.columns.size()},
                      {"hot.entries", out_.hot.entries}};
     const std::uint64_t filled = filled_rows(a_, threads);
-    plan.work = work_of({.cols = a_.cols(),
-                         .entries = a_.nnz(),
-                         .table_entries = out_.source == Source::table || out_.source == Source::window ? a_.nnz() : 0,
-                         .raw_bytes = out_.source == Source::raw ? out_.chunks.value_bytes : 0,
-                         .tiles = count / tile_,
-                         .tile_chunks = tile_,
-                         .carries = out_.chunks.continued != 0,
-                         .long_carries = 2 * out_.chunks.continued * tile_ > count,
-                         .hot_columns = out_.hot.columns.size(),
-                         .hot_entries = out_.hot.entries,
-                         .segments = out_.segments,
-                         .segment_rows = a_.rows(),
-                         .run_entries = entries_in_runs(a_, lane_entries, threads),
-                         .rows = filled,
-                         .empty_rows = a_.rows() - filled},
-                        device_);
-    plan.columns = columns_of(a_.nnz(), out_.segments);
+    describe_multiply(plan,
+                      {.cols = a_.cols(),
+                       .entries = a_.nnz(),
+                       .table_entries = out_.source == Source::table || out_.source == Source::window ? a_.nnz() : 0,
+                       .raw_bytes = out_.source == Source::raw ? out_.chunks.value_bytes : 0,
+                       .tiles = count / tile_,
+                       .tile_chunks = tile_,
+                       .carries = out_.chunks.continued != 0,
+                       .long_carries = 2 * out_.chunks.continued * tile_ > count,
+                       .hot_columns = out_.hot.columns.size(),
+                       .hot_entries = out_.hot.entries,
+                       .segments = out_.segments,
+                       .segment_rows = a_.rows(),
+                       .run_entries = entries_in_runs(a_, lane_entries, threads),
+                       .rows = filled,
+                       .empty_rows = a_.rows() - filled},
+                      device_);
   }
 
   /// Once it is described.
@@ -387,6 +384,15 @@ Least least(const Survey& s) {
 }
 
 }  // namespace
+
+void describe_multiply(PartPlan& plan, const WorkFacts& f, const Device& device) {
+  plan.near_entries = f.segments != 1 ? f.entries : f.hot_entries;
+  plan.in_chunks = true;
+  plan.fetch_limit = launch_rules::prefetch::usual_limit;
+  plan.work = work_of(f, device);
+  plan.columns = columns_of(f.entries, f.segments);
+}
+
 }  // namespace bitflag_plans
 
 extern const LayoutEncoder bitflag{"bitflag",

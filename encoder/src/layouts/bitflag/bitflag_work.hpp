@@ -38,19 +38,6 @@ namespace spmvpack::encoder::layouts::bitflag_plans {
 
 SPMVPACK_DEFINE_UNITS(SPMVPACK_BITFLAG_UNITS)
 
-/// What a multiply goes through.
-struct WorkFacts {
-  std::uint64_t cols = 0, entries = 0;
-  std::uint64_t table_entries = 0;             ///< whose values are looked up
-  std::uint64_t raw_bytes = 0;                 ///< of values that are stored one by one
-  std::uint64_t tiles = 0, tile_chunks = 0;    ///< chunks of a tile
-  bool carries = false, long_carries = false;  ///< whether tiles go on with a row; whether most do
-  std::uint64_t hot_columns = 0, hot_entries = 0;
-  std::uint64_t segments = 1, segment_rows = 0;
-  bool counts_segments = true;  ///< whether what they take beside their rows is work, too
-  std::uint64_t run_entries = 0;
-  std::uint64_t rows = 0, empty_rows = 0;  ///< with entries, and without
-};
 /// PartPlan::work.
 inline std::vector<Counter> work_of(const WorkFacts& f, const Device& device) {
   const bool one = f.segments == 1, segments = !one && f.counts_segments;

@@ -71,8 +71,7 @@ class CsellPlanner {
       const std::uint64_t mirrored = out_.mirrors->mirrored * out_.columns.block * out_.columns.block;
       plan.padding += value_count_ - (a_.nnz() - mirrored);
     }
-    plan.work = work_of(facts_, device_);
-    plan.columns = columns_of(facts_);
+    describe_multiply(plan, facts_, device_);
     const std::array<std::uint64_t, 4> groups = out_.columns.group_sums().of;
     plan.counters = {main_choice("block", out_.columns.block),
                      main_choice("sums", facts_.sums),
@@ -135,7 +134,6 @@ PartPlan plan(const PartMatrix& part, const PlanOptions& options) {
   CsellPlanner planner(part, options);
   PartPlan plan = begin_plan(layout, part);
   planner.describe(plan);
-  plan.fetch_limit = launch_rules::prefetch::usual_limit;
   const auto slices = std::make_shared<const Slices>(planner.take());
   add_sections(plan, std::span(sections).first(slices->mirrors ? 6 : 5));
   share_by_section(plan);
@@ -163,6 +161,13 @@ Least least(const Survey& s) {
 }
 
 }  // namespace
+
+void describe_multiply(PartPlan& plan, const FormFacts& form, const Device& device) {
+  plan.fetch_limit = launch_rules::prefetch::usual_limit;
+  plan.work = work_of(form, device);
+  plan.columns = columns_of(form);
+}
+
 }  // namespace csell_plans
 
 extern const LayoutEncoder csell{"csell",

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,8 +49,10 @@ struct DeviceCsr {
 };
 
 struct DeviceEncodeRequest {
-  std::string strategy;                              ///< a layout that the device has: layouts_on_device()
-  std::map<std::string, std::string> settings = {};  ///< of the layout, as encoder::EncodeRequest has them
+  /// A layout that the device has, of layouts_on_device(); or "auto", which takes that of them which encoder's rule
+  /// takes, by the same predicted times.
+  std::string strategy = "auto";
+  std::map<std::string, std::string> settings = {};  ///< of these layouts, as encoder::EncodeRequest has them
   encoder::Aim aim = {};                             ///< for a GPU; as encoder::EncodeRequest
   /// Encode A^T, too, unless A^T is A or -A, bit for bit, which is then found.
   bool transpose = false;
@@ -71,10 +74,33 @@ struct DeviceEncodeRequest {
   SPMVPACK_EXPORT static DeviceEncodeRequest of(const encoder::EncodeRequest& request);
 };
 
+/// A strategy that `auto` weighs on the host, and that the device does not have.
+struct LeftOut {
+  std::string strategy;
+  /// What a multiply would take at least, as predicted, and its device bytes; none if no bound is known, or the aim
+  /// is fewest bytes, which needs no times.
+  std::optional<double> least_seconds = {};
+  std::optional<std::uint64_t> least_bytes = {};
+};
+/// A layout of the device that does not take the matrix, or not in this memory.
+struct Refused {
+  std::string layout, reason;
+};
+/// What `auto` took for a part.
+struct DeviceChoice {
+  format::Role role = format::Role::a;
+  std::string layout;
+  std::string reason;                  ///< as encoder::Choice
+  std::optional<double> seconds = {};  ///< predicted, of a multiply; none for fewest bytes
+  std::vector<LeftOut> left_out = {};  ///< the lowest bound first, after those without one
+  std::vector<Refused> refused = {};
+};
+
 struct DeviceEncoded {
   gpu_loader::DeviceMatrix matrix;
   /// The most that the encoding had allocated at a time, and what remains of that: the bytes of the sections.
   std::uint64_t peak_bytes = 0, section_bytes = 0;
+  std::vector<DeviceChoice> choices = {};  ///< of each part, if the strategy is "auto"
 };
 
 /// The layouts that encode_on_device() makes, simplest first.

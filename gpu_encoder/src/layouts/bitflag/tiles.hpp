@@ -3,7 +3,10 @@
 // and where a tile ends follows from where it begins: at a row, which may be any, so that every row is asked. The rows
 // at which tiles do begin are found by jumping from the first along that chain.
 
+#include <utility>
+
 #include "layouts/bitflag/chunks.hpp"
+#include "row_chain.hpp"
 
 namespace spmvpack::gpu_encoder::bitflag {
 
@@ -111,12 +114,6 @@ class Tiles {
   Cut cut_;
 };
 
-/// Rows that are jumped over at a time: first the small number, then the large one.
-inline constexpr std::uint64_t small_jump = 1024, large_jump = small_jump * 64;
-
-/// No row.
-inline constexpr std::uint32_t nowhere = ~0U;
-
 /// The rows at which tiles begin, and the first chunk of each; then the end of both.
 struct TileRows {
   std::uint64_t count = 0;  ///< without the end
@@ -124,76 +121,23 @@ struct TileRows {
   Buffer<std::uint64_t> chunks;
 };
 
-/// Makes jump[r], which is further along the chain of r, or as far, the first row of the chain that is not among the
-/// same `block` rows. Whatever has been written of other chains already, what is read is further along the same chain.
-template <class Execution>
-void jump_over(const Execution& run, std::uint64_t rows, std::uint32_t* jump, std::uint64_t block,
-               std::uint64_t steps) {
-  for (std::uint64_t distance = 1; distance < steps; distance *= 2)
-    run.each(rows, [=] SPMVPACK_HOST_DEVICE(std::uint64_t r) {
-      const std::uint32_t to = jump[r];
-      if (to < rows && to / block == r / block) jump[r] = jump[to];
-    });
-}
-
-/// The first row of the chain from row 0 in each `block` rows, or nowhere. `outer`: those of `outer_block` rows, from
-/// each of which one thread goes on by `jump`; null: from row 0.
-template <class Execution>
-Buffer<std::uint32_t> heads_of(const Execution& run, std::uint64_t rows, const std::uint32_t* jump, std::uint64_t block,
-                               const std::uint32_t* outer, std::uint64_t outer_block) {
-  Buffer<std::uint32_t> heads = run.template allocate<std::uint32_t>(div_up(rows, block));
-  std::uint32_t* const head = heads.data();
-  run.each(heads.size(), [=] SPMVPACK_HOST_DEVICE(std::uint64_t b) { head[b] = nowhere; });
-  run.each(div_up(rows, outer_block), [=] SPMVPACK_HOST_DEVICE(std::uint64_t b) {
-    for (std::uint64_t r = outer == nullptr ? 0 : outer[b]; r < rows && r / outer_block == b; r = jump[r])
-      head[r / block] = static_cast<std::uint32_t>(r);
-  });
-  return heads;
-}
-
 template <class Execution>
 TileRows tile_rows(const Execution& run, const Csr& a, const Cut& cut) {
-  Buffer<std::uint32_t> nexts = run.template allocate<std::uint32_t>(a.rows),
-                        jumps = run.template allocate<std::uint32_t>(a.rows),
-                        large_jumps = run.template allocate<std::uint32_t>(a.rows);
-  std::uint32_t *const next = nexts.data(), *const jump = jumps.data();
+  const Buffer<std::uint32_t> nexts = run.template allocate<std::uint32_t>(a.rows);
+  std::uint32_t* const next = nexts.data();
   run.each(a.rows, [=] SPMVPACK_HOST_DEVICE(std::uint64_t r) {
     // No tile begins at a row without entries, but where a segment does.
     const bool possible = a.row_ptr(r) != a.row_ptr(r + 1) || r % cut.segment_rows == 0;
-    next[r] = jump[r] = possible ? static_cast<std::uint32_t>(Tiles(a, cut).step_from(r).next) : nowhere;
+    next[r] = possible ? static_cast<std::uint32_t>(Tiles(a, cut).step_from(r).next) : nowhere;
   });
-  jump_over(run, a.rows, jump, small_jump, small_jump);
-  run.copy(large_jumps.data(), jump, jumps.bytes());
-  jump_over(run, a.rows, large_jumps.data(), large_jump, large_jump / small_jump);
-  const Buffer<std::uint32_t> outer = heads_of(run, a.rows, large_jumps.data(), large_jump, nullptr, a.rows),
-                              heads = heads_of(run, a.rows, jump, small_jump, outer.data(), large_jump);
-  const std::uint32_t* const head = heads.data();
-  jumps.release();
-  large_jumps.release();
-
-  const std::uint64_t blocks = heads.size();
-  Buffer<std::uint64_t> counts = run.template allocate<std::uint64_t>(blocks + 1);
-  std::uint64_t* const counted = counts.data();
-  run.each(blocks + 1, [=] SPMVPACK_HOST_DEVICE(std::uint64_t b) {
-    std::uint64_t n = 0;
-    if (b < blocks)
-      for (std::uint64_t r = head[b]; r < a.rows && r / small_jump == b; r = next[r]) ++n;
-    counted[b] = n;
-  });
-  run.sum_before(counted, counted, blocks + 1);
+  RowChain chain = chain_from_first(run, a.rows, nexts);
   TileRows found;
-  found.count = run.read(counted + blocks);
-  found.rows = run.template allocate<std::uint32_t>(found.count + 1);
+  found.count = chain.count;
+  found.rows = std::move(chain.rows);
   found.chunks = run.template allocate<std::uint64_t>(found.count + 1);
-  std::uint32_t* const rows = found.rows.data();
+  const std::uint32_t* const rows = found.rows.data();
   std::uint64_t *const chunks = found.chunks.data(), count = found.count;
-  run.each(blocks, [=] SPMVPACK_HOST_DEVICE(std::uint64_t b) {
-    std::uint64_t at = counted[b];
-    for (std::uint64_t r = head[b]; r < a.rows && r / small_jump == b; r = next[r])
-      rows[at++] = static_cast<std::uint32_t>(r);
-  });
   run.each(count + 1, [=] SPMVPACK_HOST_DEVICE(std::uint64_t i) {
-    if (i == count) rows[i] = static_cast<std::uint32_t>(a.rows);
     chunks[i] = i == count ? 0 : Tiles(a, cut).step_from(rows[i]).chunks;
   });
   run.sum_before(chunks, chunks, count + 1);

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "spmvpack/container/base/export.hpp"
 #include "spmvpack/container/layouts/bitflag.hpp"
 #include "spmvpack/encoder/aim.hpp"
 #include "spmvpack/encoder/device.hpp"
+#include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/encoding_rules/chains.hpp"
 #include "spmvpack/launch_rules/bitflag.hpp"
 
@@ -173,5 +175,21 @@ constexpr std::uint64_t idle_entries(std::uint64_t entries, std::uint64_t tiles,
   const std::uint64_t all = div_up(tiles, device.multiprocessors) * device.multiprocessors * tile * chunk_entries;
   return all > entries ? all - entries : 0;
 }
+
+/// What a multiply goes through.
+struct WorkFacts {
+  std::uint64_t cols = 0, entries = 0;
+  std::uint64_t table_entries = 0;             ///< whose values are looked up
+  std::uint64_t raw_bytes = 0;                 ///< of values that are stored one by one
+  std::uint64_t tiles = 0, tile_chunks = 0;    ///< chunks of a tile
+  bool carries = false, long_carries = false;  ///< whether tiles go on with a row; whether most do
+  std::uint64_t hot_columns = 0, hot_entries = 0;
+  std::uint64_t segments = 1, segment_rows = 0;
+  bool counts_segments = true;  ///< whether what they take beside their rows is work, too
+  std::uint64_t run_entries = 0;
+  std::uint64_t rows = 0, empty_rows = 0;  ///< with entries, and without
+};
+/// Sets what a multiply by the part does: PartPlan's work, columns and where it has x.
+SPMVPACK_EXPORT void describe_multiply(PartPlan& plan, const WorkFacts& facts, const Device& device);
 
 }  // namespace spmvpack::encoder::layouts::bitflag_plans

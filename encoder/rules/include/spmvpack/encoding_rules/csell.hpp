@@ -12,6 +12,7 @@
 #include "spmvpack/container/layouts/csell.hpp"
 #include "spmvpack/encoder/aim.hpp"
 #include "spmvpack/encoder/device.hpp"
+#include "spmvpack/encoder/layout.hpp"
 #include "spmvpack/launch_rules/csell.hpp"
 #include "spmvpack/launch_rules/csell_windows.hpp"
 
@@ -158,6 +159,9 @@ static_assert(std::is_trivially_copyable_v<CsellFacts> && std::is_trivially_copy
 
 /// The form that is best for the aim; of equals the first of `sources`. None if no form has been planned.
 SPMVPACK_EXPORT std::optional<CsellDecision> decide(const CsellFacts& facts, const Aim& aim);
+
+/// Sets what a multiply by the part does: PartPlan's work and columns.
+SPMVPACK_EXPORT void describe_multiply(PartPlan& plan, const FormFacts& form, const Device& device);
 
 /// Whether a form with these facts would be taken instead of those that have been planned.
 inline bool would_take(CsellFacts facts, const FormFacts& form, const Aim& aim) {

@@ -1,0 +1,342 @@
+#pragma once
+// What the gathers of a multiply load of x, counted by passes as encoder's x_traffic.cpp counts it: the same model, and
+// the same numbers.
+//
+// Where rows, or entries, have caches of their own, a warp has one of them in shared memory, with a set of distinct
+// lines or the sets of the cache. Long groups, and caches that are larger, are simulated set by set: a sort that keeps
+// the order of entries brings those of each set together.
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "choice/bits.hpp"
+#include "csr_arrays.hpp"
+#include "execution/group.hpp"
+#include "execution/warp.hpp"
+#include "memory.hpp"
+#include "spmvpack/encoder/x_traffic.hpp"
+
+namespace spmvpack::gpu_encoder::x_traffic {
+
+inline constexpr std::uint32_t no_line = ~0U;
+/// A multiple of the golden ratio, as encoder has it.
+SPMVPACK_HOST_DEVICE inline std::uint64_t hash_of(std::uint32_t line) { return line * 2'654'435'769U; }
+
+/// Four lines, the most recently used first.
+struct alignas(16) CacheSet {
+  static constexpr std::uint64_t ways = 4;
+  std::uint32_t line[ways];
+
+  /// Whether it was not there.
+  SPMVPACK_HOST_DEVICE bool misses(std::uint32_t wanted) {
+    const std::uint32_t l0 = line[0], l1 = line[1], l2 = line[2], l3 = line[3];
+    const bool in0 = l0 == wanted, in1 = in0 || l1 == wanted, in2 = in1 || l2 == wanted;
+    line[0] = wanted;
+    line[1] = in0 ? l1 : l0;
+    line[2] = in1 ? l2 : l1;
+    line[3] = in2 ? l3 : l2;
+    return !in2 && l3 != wanted;
+  }
+};
+static_assert(sizeof(CacheSet) == 16);
+SPMVPACK_HOST_DEVICE constexpr CacheSet empty_set() { return {{no_line, no_line, no_line, no_line}}; }
+
+/// Which entries share a cache: those of so many rows, or so many entries; all if there are no more.
+struct Groups {
+  Csr a;
+  int shift;  ///< from a column to its line
+  bool are_rows;
+  std::uint64_t size, count;
+
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t begin(std::uint64_t group) const {
+    const std::uint64_t all = are_rows ? a.rows : a.nnz, first = group * size < all ? group * size : all;
+    return are_rows ? a.row_ptr(first) : first;
+  }
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t entries(std::uint64_t group) const {
+    return begin(group + 1) - begin(group);
+  }
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t line(std::uint64_t k) const { return a.col_idx[k] >> shift; }
+  /// The line of entry k, or no_line if it is that of the entry before: which is then the most recent one.
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t new_line(std::uint64_t k, std::uint64_t first) const {
+    const std::uint32_t own = line(k);
+    return k != first && line(k - 1) == own ? no_line : own;
+  }
+};
+
+/// The cache of each group, and who has which groups.
+struct Caches {
+  std::uint64_t lines;  ///< of x
+  std::uint64_t sets;
+  bool fits;             ///< x fits: each line is loaded once
+  std::uint64_t most;    ///< entries of a group that one warp has
+  std::uint64_t hashed;  ///< slots of a warp's hash table
+
+  [[nodiscard]] SPMVPACK_HOST_DEVICE bool are_distinct(std::uint64_t entries) const {
+    return fits || entries <= sets * CacheSet::ways;
+  }
+};
+
+/// A warp counts the distinct lines of a group that does not fill its cache: by bits if all lines have some, or by a
+/// hash table.
+struct CountDistinct {
+  Groups groups;
+  Caches caches;
+  std::uint64_t* loaded;
+
+  template <class Warp>
+  SPMVPACK_HOST_DEVICE void operator()(std::uint64_t g, Warp& w) const {
+    const std::uint64_t first = groups.begin(g), end = groups.begin(g + 1);
+    if (first == end || end - first > caches.most || !caches.are_distinct(end - first)) return;
+    std::uint32_t* const words = w.template own<std::uint32_t>();
+    const std::uint64_t size = caches.fits ? (caches.lines + 31) / 32 : caches.hashed;
+    const std::uint32_t empty = caches.fits ? 0 : no_line;
+    w.meet();
+    w.share(size, [&](std::uint64_t i) { words[i] = empty; });
+    w.meet();
+    typename Warp::template PerLane<std::uint64_t> found;
+    w.each([&](unsigned lane) { found[lane] = 0; });
+    for (std::uint64_t k = first; k < end; k += warp_lanes)
+      w.each([&](unsigned lane) {
+        const std::uint32_t line = k + lane < end ? groups.new_line(k + lane, first) : no_line;
+        if (line != no_line) found[lane] += (caches.fits ? marks(words, line) : adds(words, line)) ? 1 : 0;
+      });
+    const std::uint64_t all = w.sum([&](unsigned lane) { return found[lane]; });
+    w.once([&] { atomic_add(loaded, all); });
+  }
+
+ private:
+  SPMVPACK_HOST_DEVICE static bool marks(std::uint32_t* words, std::uint32_t line) {
+    const std::uint32_t bit = std::uint32_t{1} << (line % 32);
+    return (words[line / 32] & bit) == 0 && (atomic_or(words + line / 32, bit) & bit) == 0;
+  }
+  SPMVPACK_HOST_DEVICE bool adds(std::uint32_t* words, std::uint32_t line) const {
+    for (std::uint64_t slot = hash_of(line) * caches.hashed >> 32U;; slot = slot + 1 == caches.hashed ? 0 : slot + 1) {
+      std::uint32_t there = words[slot];
+      if (there == no_line) there = atomic_exchange_if(words + slot, no_line, line);
+      if (there == no_line) return true;
+      if (there == line) return false;
+    }
+  }
+};
+
+/// A warp simulates the cache of a group, 32 entries at a time: those of different sets together.
+struct Simulate {
+  Groups groups;
+  Caches caches;
+  std::uint64_t* loaded;
+
+  template <class Warp>
+  SPMVPACK_HOST_DEVICE void operator()(std::uint64_t g, Warp& w) const {
+    const std::uint64_t first = groups.begin(g), end = groups.begin(g + 1);
+    if (end - first > caches.most || caches.are_distinct(end - first)) return;
+    auto* const sets = w.template own<CacheSet>();
+    w.meet();
+    w.share(caches.sets, [&](std::uint64_t i) { sets[i] = empty_set(); });
+    w.meet();
+    typename Warp::template PerLane<std::uint32_t> line, set, rank;
+    typename Warp::template PerLane<std::uint64_t> missed;
+    w.each([&](unsigned lane) { missed[lane] = 0; });
+    for (std::uint64_t k = first; k < end; k += warp_lanes) {
+      w.each([&](unsigned lane) {
+        line[lane] = k + lane < end ? groups.new_line(k + lane, first) : no_line;
+        set[lane] = line[lane] == no_line ? no_line - lane
+                                          : static_cast<std::uint32_t>(hash_of(line[lane]) * caches.sets >> 32U);
+      });
+      w.rank(set, rank);
+      const std::uint32_t last = w.most([&](unsigned lane) { return rank[lane]; });
+      for (std::uint32_t turn = 0; turn <= last; ++turn) {
+        w.each([&](unsigned lane) {
+          if (line[lane] != no_line && rank[lane] == turn) missed[lane] += sets[set[lane]].misses(line[lane]) ? 1 : 0;
+        });
+        w.meet();
+      }
+    }
+    const std::uint64_t all = w.sum([&](unsigned lane) { return missed[lane]; });
+    w.once([&] { atomic_add(loaded, all); });
+  }
+};
+
+/// Neighbouring groups [first, first + count), with all their entries.
+struct Stretch {
+  std::uint64_t first, count, begin, end;
+};
+
+/// What the groups of a stretch load, by sorting their entries by set: only `most` at a time if there is one group.
+/// distinct: lines are counted, not what caches miss.
+template <class Execution>
+std::uint64_t lines_by_sorting(const Execution& run, const Groups& groups, const Caches& caches, const Stretch& stretch,
+                               std::uint64_t most, bool distinct) {
+  const std::uint64_t per_group = distinct ? caches.lines : caches.sets, all = stretch.end - stretch.begin;
+  most = stretch.count == 1 ? std::min(most, all) : all;
+  const bool is_cut = most < all;
+  Buffer<CacheSet> kept = run.template allocate<CacheSet>(is_cut ? per_group : 0);
+  CacheSet* const state = kept.data();
+  run.each(kept.size(), [=] SPMVPACK_HOST_DEVICE(std::uint64_t i) { state[i] = empty_set(); });
+  const Buffer<std::uint64_t> sum = run.template allocate<std::uint64_t>(1);
+  run.zero(sum.data(), sum.bytes());
+  std::uint64_t* const loaded = sum.data();
+  const int key_bits = static_cast<int>(std::bit_width(per_group * stretch.count));
+  const Groups g = groups;
+  const std::uint64_t sets = caches.sets;
+  for (std::uint64_t begin = stretch.begin; begin < stretch.end; begin += most) {
+    const std::uint64_t n = std::min(most, stretch.end - begin);
+    Buffer<std::uint8_t> flags = run.template allocate<std::uint8_t>(n);
+    Buffer<std::uint32_t> places = run.template allocate<std::uint32_t>(n);
+    std::uint8_t* const flag = flags.data();
+    std::uint32_t* const place = places.data();
+    run.each(n, [=] SPMVPACK_HOST_DEVICE(std::uint64_t i) {
+      flag[i] = g.new_line(begin + i, stretch.begin) != no_line ? 1 : 0;
+    });
+    run.each(stretch.count, [=] SPMVPACK_HOST_DEVICE(std::uint64_t i) {
+      const std::uint64_t first = g.begin(stretch.first + i);
+      if (first >= begin && first < begin + n) flag[first - begin] = 1;
+    });
+    const std::uint64_t count = run.select(flag, n, place);
+    Buffer<std::uint64_t> keys = run.template allocate<std::uint64_t>(count);
+    Buffer<std::uint32_t> lines = run.template allocate<std::uint32_t>(count);
+    std::uint64_t* key = keys.data();
+    std::uint32_t* line = lines.data();
+    run.each(count, [=] SPMVPACK_HOST_DEVICE(std::uint64_t i) {
+      const std::uint64_t k = begin + place[i];
+      std::uint64_t low = 0, high = stretch.count;  // begin(first + low) <= k < begin(first + high)
+      while (high - low > 1) {
+        const std::uint64_t middle = low + (high - low) / 2;
+        (g.begin(stretch.first + middle) <= k ? low : high) = middle;
+      }
+      line[i] = g.line(k);
+      key[i] = low * per_group + (distinct ? line[i] : hash_of(line[i]) * sets >> 32U);
+    });
+    run.sort_pairs(keys, lines, count, key_bits);
+    key = keys.data();
+    line = lines.data();
+    // What is the same as before it in its set changes nothing.
+    run.each(count, [=] SPMVPACK_HOST_DEVICE(std::uint64_t i) {
+      flag[i] = i == 0 || key[i] != key[i - 1] || line[i] != line[i - 1] ? 1 : 0;
+    });
+    const std::uint64_t left = run.select(flag, count, place);
+    constexpr std::uint64_t of_group = 256;
+    run.each_group(div_up(left, of_group), [=] SPMVPACK_HOST_DEVICE(std::uint64_t i, Group group) {
+      const std::uint64_t last = (i + 1) * of_group < left ? (i + 1) * of_group : left;
+      std::uint64_t missed = 0;
+      for (std::uint64_t j = i * of_group + group.lane; j < last; j += Group::lanes()) {
+        const std::uint64_t own = key[place[j]];
+        if (j != 0 && key[place[j - 1]] == own) continue;
+        CacheSet set = state == nullptr ? empty_set() : state[own];
+        for (std::uint64_t e = j; e < left && key[place[e]] == own; ++e) missed += set.misses(line[place[e]]) ? 1 : 0;
+        if (state != nullptr) state[own] = set;
+      }
+      missed = group.sum(missed);
+      if (group.lane == 0 && missed != 0) atomic_add(loaded, missed);
+    });
+  }
+  return run.read(loaded);
+}
+
+/// The distinct lines of all entries.
+template <class Execution>
+std::uint64_t distinct_lines(const Execution& run, const Groups& groups, std::uint64_t lines) {
+  const BitSet<Execution> used(run, lines);
+  const BitMarks marks = used.marks();
+  run.each(groups.a.nnz, [=] SPMVPACK_HOST_DEVICE(std::uint64_t k) {
+    const std::uint32_t line = groups.new_line(k, 0);
+    if (line != no_line) marks.set(line);
+  });
+  return used.count();
+}
+
+/// Those that one warp does not have, as neighbours of up to `most` entries each; and how large others are that are
+/// distinct, at most.
+struct Shares {
+  std::vector<Stretch> sorted;
+  std::uint64_t largest_distinct = 0;
+  bool some_simulated = false;
+};
+inline Shares shares_of(const std::vector<std::uint64_t>& begins, const Caches& caches, std::uint64_t most) {
+  Shares shares;
+  bool distinct_before = false;
+  for (std::uint64_t g = 0; g + 1 < begins.size(); ++g) {
+    const std::uint64_t begin = begins[g], end = begins[g + 1];
+    const bool distinct = caches.are_distinct(end - begin);
+    if (end - begin <= caches.most) {
+      if (distinct)
+        shares.largest_distinct = std::max(shares.largest_distinct, end - begin);
+      else
+        shares.some_simulated = true;
+      continue;
+    }
+    if (shares.sorted.empty() || shares.sorted.back().first + shares.sorted.back().count != g ||
+        end - shares.sorted.back().begin > most || distinct != distinct_before)
+      shares.sorted.push_back({g, 0, begin, end});
+    ++shares.sorted.back().count;
+    shares.sorted.back().end = end;
+    distinct_before = distinct;
+  }
+  return shares;
+}
+
+/// A cache for each group.
+template <class Execution>
+std::uint64_t lines_of_groups(const Execution& run, const Groups& groups, Caches caches, std::uint64_t batch) {
+  // A hash table of a warp has three slots for two entries, in 48 KiB; sets take less.
+  constexpr std::uint64_t most_hashed = 8192;
+  const auto slots_for = [](std::uint64_t entries) { return div_up(entries * 3, 2); };
+  const auto near_bytes = [](std::uint64_t bytes) { return static_cast<std::uint32_t>(round_up(bytes, 16)); };
+  const std::uint64_t bit_bytes = div_up(caches.lines, 32) * sizeof(std::uint32_t);
+  // A warp takes the entries of a group in turn. Sorting all takes about as long as a warp for this share of them.
+  constexpr std::uint64_t least_sorted = std::uint64_t{1} << 16U, share = 64;
+  caches.most = std::max(least_sorted, groups.a.nnz / share);
+  if (!caches.fits && caches.sets * CacheSet::ways > most_hashed) caches.most = most_hashed;
+  if (caches.fits && bit_bytes > slots_for(most_hashed) * sizeof(std::uint32_t)) caches.most = 0;
+  std::vector<std::uint64_t> begins;
+  if (groups.are_rows) {
+    const Buffer<std::uint64_t> found = run.template allocate<std::uint64_t>(groups.count + 1);
+    std::uint64_t* const begin = found.data();
+    const Groups g = groups;
+    run.each(groups.count + 1, [=] SPMVPACK_HOST_DEVICE(std::uint64_t i) { begin[i] = g.begin(i); });
+    begins = run.read(begin, groups.count + 1);
+  } else if (groups.size <= caches.most) {
+    begins = {0, groups.size, groups.size + groups.entries(groups.count - 1)};  // as large as all others, and the last
+  } else {
+    for (std::uint64_t i = 0; i <= groups.count; ++i) begins.push_back(groups.begin(i));
+  }
+  const Shares shares = shares_of(begins, caches, batch);
+  const Buffer<std::uint64_t> sum = run.template allocate<std::uint64_t>(1);
+  run.zero(sum.data(), sum.bytes());
+  if (shares.largest_distinct != 0) {
+    caches.hashed = slots_for(shares.largest_distinct);
+    run.each_warp(groups.count, near_bytes(caches.fits ? bit_bytes : caches.hashed * sizeof(std::uint32_t)),
+                  CountDistinct{groups, caches, sum.data()});
+  }
+  if (shares.some_simulated)
+    run.each_warp(groups.count, near_bytes(caches.sets * sizeof(CacheSet)), Simulate{groups, caches, sum.data()});
+  std::uint64_t all = run.read(sum.data());
+  for (const Stretch& s : shares.sorted)
+    all += lines_by_sorting(run, groups, caches, s, batch, caches.are_distinct(begins[s.first + 1] - begins[s.first]));
+  return all;
+}
+
+/// encoder::x_lines_loaded(). Reads the columns once; more often where it sorts.
+template <class Execution>
+std::uint64_t x_lines_loaded(const Execution& run, const Csr& a, const encoder::XCache& cache) {
+  if (a.nnz == 0 || cache.bytes == 0) return a.nnz;
+  const std::uint64_t per_line = cache.line_bytes / cache.element_bytes, lines = div_up(a.cols, per_line);
+  const std::uint64_t all_sets = div_up(div_up(cache.bytes, cache.line_bytes), CacheSet::ways);
+  const bool fits = lines <= all_sets * CacheSet::ways;
+  const bool are_rows = cache.entries_per_cache == 0;
+  const std::uint64_t size = are_rows ? cache.rows_per_cache : cache.entries_per_cache, all = are_rows ? a.rows : a.nnz;
+  const int shift = std::countr_zero(per_line);
+  // Sorted at a time: with what is needed for it, fewer bytes than the matrix has.
+  constexpr std::uint64_t least = std::uint64_t{1} << 14U, largest = std::uint64_t{1} << 23U;
+  const std::uint64_t batch = std::clamp(a.nnz / 4, least, largest);
+  if (size != 0 && size < all)
+    return lines_of_groups(
+        run, {a, shift, are_rows, size, div_up(all, size)},
+        {lines, std::min(all_sets, lines), lines <= std::min(all_sets, lines) * CacheSet::ways, 0, 0}, batch);
+  const Groups one{a, shift, false, a.nnz, 1};
+  return fits ? distinct_lines(run, one, lines)
+              : lines_by_sorting(run, one, {lines, all_sets, false, 0, 0}, {0, 1, 0, a.nnz}, batch, false);
+}
+
+}  // namespace spmvpack::gpu_encoder::x_traffic
