@@ -155,10 +155,21 @@ nlohmann::json measure(const SourceMatrix& source, const nlohmann::json& peer, c
           gain > 0 ? fmt::format("{:.0f}", encode_us / gain) : "never",
           static_cast<double>(encoded->peak_bytes) / static_cast<double>(csr_bytes), host_us,
           matrix.device_bytes() == container.device_bytes() ? "" : ", which finds another form");
+      // Of `auto`, layouts that only the host has and whose bound is below what was taken.
+      std::map<std::string, double> may_be_faster;
+      for (const gpu_encoder::DeviceChoice& choice : encoded->choices)
+        for (const gpu_encoder::LeftOut& left : choice.left_out)
+          if (choice.role == format::Role::a && left.least_seconds && *left.least_seconds < choice.seconds)
+            may_be_faster[left.strategy] = *left.least_seconds * 1e6;
+      for (const auto& [strategy, least_us] : may_be_faster)
+        fmt::print("  {:14} left out: {}, at least {:.1f} us of {:.1f} predicted\n", "", strategy, least_us,
+                   *encoded->choices[0].seconds * 1e6);
       all["forms"].push_back({{"form", form.name},
                               {"layout", layouts},
                               {"encode_us", encode_us},
                               {"multiply_us", multiply_us},
+                              {"pays_after", gain > 0 ? nlohmann::json(encode_us / gain) : nlohmann::json()},
+                              {"may_be_faster_us", may_be_faster},
                               {"host_encode_us", host_us},
                               {"device_bytes", matrix.device_bytes()},
                               {"host_device_bytes", container.device_bytes()},

@@ -37,7 +37,8 @@ Survey survey_of(const CsrView& a, std::shared_ptr<const ValueTable> values, int
   const auto segment = [&](std::uint64_t k) { return columns[k] / Survey::segment_columns; };
   const auto cut = [&](std::uint64_t k) { return segment(k) != segment(k - 1); };
   // As if all entries were one row: a loop without rows is fast where these are short.
-  std::atomic<std::uint64_t> far_apart{0}, cuts{0}, filled{0}, whole{0};
+  std::atomic<std::uint64_t> far_apart{0}, cuts{0}, filled{0}, whole{0}, steps{0};
+  static_assert(rows_per_task % Survey::slice_rows == 0);
   parallel_pieces(a.nnz(), entries_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
     std::uint32_t n_far = 0, n_cut = 0;
     for (std::uint64_t k = std::max<std::uint64_t>(begin, 1); k < end; ++k) {
@@ -48,9 +49,11 @@ Survey survey_of(const CsrView& a, std::shared_ptr<const ValueTable> values, int
     cuts += n_cut;
   });
   parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
-    std::uint64_t rows = 0, whole_rows = 0, row_far = 0, row_cut = 0;
+    std::uint64_t rows = 0, whole_rows = 0, row_far = 0, row_cut = 0, widths = 0, width = 0;
     for (std::uint64_t r = first; r < last; ++r) {
       const std::uint64_t begin = a.row_ptr(r), end = a.row_ptr(r + 1);
+      width = std::max(width, end - begin);
+      if ((r + 1) % Survey::slice_rows == 0 || r + 1 == last) widths += std::exchange(width, 0);
       if (begin == end) continue;
       ++rows;
       whole_rows += segment(begin) == segment(end - 1) ? 1 : 0;
@@ -58,12 +61,14 @@ Survey survey_of(const CsrView& a, std::shared_ptr<const ValueTable> values, int
       row_cut += begin != 0 && cut(begin) ? 1 : 0;
     }
     filled += rows;
+    steps += widths;
     whole += whole_rows;
     far_apart += rows - row_far;
     cuts -= row_cut;
   });
   s.longest_row = a.longest_row(threads);
   s.filled_rows = filled;
+  s.slice_slots = steps * Survey::slice_rows;
   s.far_apart = far_apart;
   s.pieces = cuts + filled;
   s.shared_pieces = s.pieces - whole;

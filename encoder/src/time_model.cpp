@@ -293,6 +293,12 @@ std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSe
                             {CommonWork::x_warp_sectors, least.near ? 0 : x.of_warps}};
   add_from_memory(work, work[0].value);
   work.insert(work.end(), least.work.begin(), least.work.end());
+  const Profile& profile = profile_of(aim);
+  const auto picoseconds = [&](const Counter& c) { return profile.price(c.name) * static_cast<double>(c.value); };
+  const auto cheapest =
+      std::min_element(least.one_of.begin(), least.one_of.end(),
+                       [&](const Counter& a, const Counter& b) { return picoseconds(a) < picoseconds(b); });
+  if (cheapest != least.one_of.end()) work.push_back(*cheapest);
   add_first(work);
   add_doubles(work, survey.a.value_type(), survey.a.nnz());
   if (aim.columns != 1) repeat(work, passes_of(least.columns.at_once, aim), least.columns);

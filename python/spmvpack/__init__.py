@@ -28,7 +28,7 @@ if not {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT"} & os.environ.keys():
         del os.environ["GOMP_SPINCOUNT"]
 
 from . import _arguments
-from ._device import DeviceMatrix, checked_share, device_index
+from ._device import Choice, DeviceMatrix, checked_share, device_index
 from ._errors import Error
 from ._matrix import Encoding, Matrix, encode, open_container
 from ._native import built_with_cuda
@@ -39,7 +39,7 @@ from ._report import Report, report
 if TYPE_CHECKING:
     from . import torch as torch
 
-__all__ = ["DeviceMatrix", "Encoding", "Error", "Matrix", "Part", "Report", "__version__", "built_with_cuda", "encode",
+__all__ = ["Choice", "DeviceMatrix", "Encoding", "Error", "Matrix", "Part", "Report", "__version__", "built_with_cuda", "encode",
            "load", "report"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -188,6 +188,13 @@ def checked_share(cache_share: float | None) -> float | None:
     return share
 
 
+def is_on_gpu(a: Any) -> bool:
+    """Whether `a` is a matrix that csr_on_device() takes, whatever its values are."""
+    if root_module(a) == "torch":
+        return str(getattr(a, "layout", "")) == "torch.sparse_csr" and bool(a.is_cuda) and a.dim() == 2
+    return root_module(a) == "cupyx" and hasattr(a, "tocsr")
+
+
 def csr_on_device(a: Any) -> tuple[int, tuple[int, int], tuple[Any, Any, Any], int]:
     """Device, shape, arrays (row pointers, columns of 32 bits, values) and current stream of a sparse matrix of CuPy or
     PyTorch that is on a GPU.
@@ -196,17 +203,18 @@ def csr_on_device(a: Any) -> tuple[int, tuple[int, int], tuple[Any, Any, Any], i
         TypeError: no such matrix, or values of another type than float64 and float32.
         Error: "bad_input" (columns that the matrix does not have).
     """
-    if root_module(a) == "cupyx" and hasattr(a, "tocsr"):
-        csr = a.tocsr()  # the matrix itself if it is in CSR
-        arrays = csr.indptr, csr.indices, csr.data
-    elif root_module(a) == "torch" and str(getattr(a, "layout", "")) == "torch.sparse_csr" and a.is_cuda and a.dim() == 2:
-        arrays = tuple(part.detach().resolve_neg() for part in (a.crow_indices(), a.col_indices(), a.values()))
-    else:
+    if not is_on_gpu(a):
         raise TypeError(f"a matrix of type {type(a).__qualname__} to encode on a GPU: give a sparse matrix of CuPy, or "
                         "a CSR tensor of PyTorch on a GPU; encode others on the host, and copy them by to()")
+    if root_module(a) == "cupyx":
+        csr = a.tocsr()  # the matrix itself if it is in CSR
+        arrays = csr.indptr, csr.indices, csr.data
+    else:
+        arrays = tuple(part.detach().resolve_neg() for part in (a.crow_indices(), a.col_indices(), a.values()))
     indptr, indices, data = arrays
     if str(data.dtype).rpartition(".")[2] not in ("float64", "float32"):
-        raise TypeError(f"values of type {data.dtype}: on a GPU float64 and float32 are stored; convert them")
+        raise TypeError(f"values of type {data.dtype}: on a GPU float64 and float32 are stored; convert them, or "
+                        "encode on the host, with device=\"cpu\"")
     rows, cols = (int(n) for n in a.shape)
     if indices.dtype.itemsize != 4:
         if len(indices) and not (0 <= int(indices.min()) and int(indices.max()) < cols):
@@ -230,9 +238,28 @@ class _Workspaces(threading.local):
 _unscaled = (False, False)
 
 
+class Choice(NamedTuple):
+    """What "auto" took on a GPU, for A or for A^T.
+
+    Attributes:
+        layout: of those that GPUs encode (docs/GPU_ENCODER.md).
+        reason: its predicted time and its bytes, relative to csr.
+        seconds: predicted, of a multiply; None with optimize="bytes".
+        left_out: what "auto" weighs on the host alone, with the seconds that a multiply would take at least; None: no
+            bound is known, or optimize is "bytes".
+        refused: layouts of the GPU that do not take this matrix, or not in this memory, with the reason.
+    """
+
+    layout: str
+    reason: str
+    seconds: float | None
+    left_out: dict[str, float | None]
+    refused: dict[str, str]
+
+
 class DeviceMatrix(Products):
     """A matrix in the memory of a GPU, byte for byte as in its container. Made by Matrix.to(), load(device=...) and
-    encode(..., device=...).
+    encode() of a matrix on a GPU.
 
     Threads and streams may use it at the same time: each thread has a workspace of its own for every stream that it
     multiplies on. update_values() alone changes it.
@@ -241,6 +268,7 @@ class DeviceMatrix(Products):
         device: its number.
         updatable: whether it takes new values: load(..., updatable=True), or to() of such a matrix. What it says of its
             values then holds for any: symmetry and bitwise_symmetry are "general", and digest is empty.
+        choices: what "auto" took on this GPU, for A and, if it is stored, for A^T; empty unless it was asked.
     """
 
     _scipy = "tocsr() of the matrix on the host"
@@ -251,10 +279,11 @@ class DeviceMatrix(Products):
         self._have(native, container.info(), updatable)
 
     @classmethod
-    def _of(cls, native: _native.DeviceMatrix, updatable: bool) -> DeviceMatrix:
+    def _of(cls, native: _native.DeviceMatrix, updatable: bool, choices: tuple[Choice, ...]) -> DeviceMatrix:
         """A matrix that was made on its device."""
         matrix = cls.__new__(cls)
         matrix._have(native, native.info(), updatable)
+        matrix.choices = choices
         return matrix
 
     def _have(self, native: _native.DeviceMatrix, info: dict[str, Any], updatable: bool) -> None:
@@ -262,6 +291,7 @@ class DeviceMatrix(Products):
         self.device = native.device
         self._matrix = native
         self.updatable = updatable
+        self.choices: tuple[Choice, ...] = ()
         if updatable:
             self.symmetry = self.bitwise_symmetry = "general"
             self.digest = ""

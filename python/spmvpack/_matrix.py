@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 import numpy as np
 
 from . import _arguments, _native
-from ._device import DeviceMatrix, checked_share, csr_on_device, device_index
+from ._device import Choice, DeviceMatrix, checked_share, csr_on_device, device_index, is_on_gpu
 from ._errors import Error
 from ._inputs import source_of, stored_values
 from ._operators import host_operator
@@ -307,7 +307,7 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
            transpose: bool = False, updatable: bool = False, force_size: bool = False, threads: int = 0,
            memory_limit: int = 0, device: Literal["cpu"] | None = None) -> Matrix: ...
 @overload
-def encode(a: Any, layout: str, *, optimize: str = "time", target: str | os.PathLike[str] | None = None,
+def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str | os.PathLike[str] | None = None,
            settings: dict[str, Any] | None = None, transpose: bool = False, updatable: bool = False,
            force_size: bool = False, memory_limit: int = 0, device: Any,
            cache_share: float | None = None) -> DeviceMatrix: ...
@@ -342,10 +342,13 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
         force_size: allow more than ten times the bytes of csr.
         threads: 0: all. The result does not depend on it.
         memory_limit: bytes that may be taken besides the arrays of `a`; 0: what the machine has free.
-        device: "cuda", "cuda:1", a number or a device of CuPy or PyTorch: encode there a matrix of CuPy, or a CSR tensor of
-            PyTorch, that is there, on the library's current stream, without the host. The result is the DeviceMatrix
-            that encode().to(device) would be, bit for bit. layout is then one of those that GPUs encode
-            (docs/GPU_ENCODER.md); tune, codec, dtype and threads are for hosts. None or "cpu": on the host.
+        device: None: where the matrix is. A matrix of CuPy, or a CSR tensor of PyTorch on a GPU, is encoded on that GPU,
+            on the library's current stream, without the host, and the result is a DeviceMatrix; but for a build without
+            CUDA, where all are encoded on the host. "cuda", "cuda:1", a number or a device of CuPy or PyTorch: there,
+            where the matrix must be. layout is then "auto" or one of those that GPUs encode (docs/GPU_ENCODER.md), of
+            which "auto" takes the best: choices says what it left out. tune, codec, dtype and threads are for hosts.
+            "cpu": on the host, as a Matrix, with all layouts. Type checkers take the result for a Matrix unless a
+            device is named.
         cache_share: with a device, as Matrix.to() has it.
 
     Raises:
@@ -357,10 +360,12 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
     """
     threads, memory_limit = _arguments.threads(threads), _arguments.memory_limit(memory_limit)
     on_device = device is not None and not (isinstance(device, str) and device == "cpu")
+    if device is None and is_on_gpu(a):
+        on_device = _native.built_with_cuda()
     tuned = None
     if on_device:
         if tune is not None or codec != "none" or dtype is not None:
-            raise ValueError("tune, codec and dtype are for encoding on the host: leave them out, or the device")
+            raise ValueError('tune, codec and dtype are for encoding on the host: leave them out, or pass device="cpu"')
         aim = aim_of(optimize, "gpu" if target is None else target)
     elif cache_share is not None:
         raise ValueError("cache_share is of a GPU's L2 cache: name a device, or leave it out")
@@ -374,7 +379,8 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
     for name, value in _arguments.settings(settings).items():
         request.set(name, value)
     if on_device:
-        return _encode_on_device(a, request, memory_limit, device_index(device), checked_share(cache_share))
+        index = None if device is None else device_index(device)
+        return _encode_on_device(a, request, memory_limit, index, checked_share(cache_share))
     if tune is not None:
         request.tune(tuned)
     source = source_of(a, dtype, threads, memory_limit)
@@ -384,15 +390,15 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
     return matrix
 
 
-def _encode_on_device(a: Any, request: _native.Request, memory_limit: int, device: int,
+def _encode_on_device(a: Any, request: _native.Request, memory_limit: int, device: int | None,
                       cache_share: float | None) -> DeviceMatrix:
     on, (rows, cols), arrays, stream = csr_on_device(a)
-    if on != device:
+    if device is not None and on != device:
         raise ValueError(f"the matrix is on cuda:{on}, not on cuda:{device}: copy it there")
     indptr, indices, data = (array.__dlpack__(stream=stream) for array in arrays)
-    native, _ = _native.encode_on_device(device, rows, cols, indptr, indices, data, request, memory_limit, cache_share,
-                                         stream)
-    return DeviceMatrix._of(native, request.updatable)
+    native, _, choices = _native.encode_on_device(on, rows, cols, indptr, indices, data, request, memory_limit,
+                                                  cache_share, stream)
+    return DeviceMatrix._of(native, request.updatable, tuple(Choice(*choice) for choice in choices))
 
 
 def _tuned_aim(optimize: str, target: str | os.PathLike[str] | None, tune: Any) -> tuple[_native.Aim, int | None]:

@@ -177,7 +177,19 @@ int index_bits(const AnyArray& array, const char* name) {
   return type.bits;
 }
 
-/// What encoding on a device made, and how: the matrix, the most bytes allocated at a time.
+/// What `auto` took, and what it left out.
+nb::list told(const std::vector<gpu_encoder::DeviceChoice>& choices) {
+  nb::list all;
+  for (const gpu_encoder::DeviceChoice& choice : choices) {
+    nb::dict left_out, refused;
+    for (const gpu_encoder::LeftOut& left : choice.left_out) left_out[left.strategy.c_str()] = left.least_seconds;
+    for (const gpu_encoder::Refused& r : choice.refused) refused[r.layout.c_str()] = r.reason;
+    all.append(nb::make_tuple(choice.layout, choice.reason, choice.seconds, left_out, refused));
+  }
+  return all;
+}
+
+/// What encoding on a device made, and how: the matrix, the most bytes allocated at a time, what `auto` took.
 nb::tuple encode_on_device(int device, std::uint64_t rows, std::uint64_t cols, const AnyArray& indptr,
                            const AnyArray& indices, const AnyArray& data, const encoder::EncodeRequest& asked,
                            std::uint64_t memory_limit, std::optional<double> cache_share, std::uintptr_t stream) {
@@ -211,7 +223,7 @@ nb::tuple encode_on_device(int device, std::uint64_t rows, std::uint64_t cols, c
     // NOLINTNEXTLINE(performance-no-int-to-ptr): a handle
     encoded = gpu_encoder::encode_on_device(a, request, reinterpret_cast<Stream>(stream));
   }
-  return nb::make_tuple(OnDevice{std::move(encoded->matrix), device}, encoded->peak_bytes);
+  return nb::make_tuple(OnDevice{std::move(encoded->matrix), device}, encoded->peak_bytes, told(encoded->choices));
 }
 
 nb::dict info_on_device(const OnDevice& a) {
@@ -268,7 +280,7 @@ void bind_device(nb::module_& m) {
       "request"_a, "memory_limit"_a, "cache_share"_a.none(), "stream"_a,
       nb::sig("def encode_on_device(device: int, rows: int, cols: int, indptr: object, indices: object, data: object, "
               "request: Request, memory_limit: int, cache_share: float | None, stream: int) -> tuple[DeviceMatrix, "
-              "int]"));
+              "int, list[tuple[str, str, float | None, dict[str, float | None], dict[str, str]]]]"));
   nb::class_<OnDevice>(m, "DeviceMatrix", "A matrix in device memory.")
       .def_static("load", &load_on_device, "container"_a, "device"_a, "threads"_a, "cache_share"_a.none(),
                   "updatable"_a)

@@ -3,6 +3,7 @@
 
 #include "spmvpack/encoder/survey.hpp"
 
+#include <map>
 #include <set>
 
 #include "catch.hpp"
@@ -24,6 +25,7 @@ Survey survey(const CsrView& a, int threads = 2) {
 /// By definition.
 void check_survey(const CsrView& a) {
   std::uint64_t longest = 0, filled = 0, far_apart = 0, pieces = 0, shared = 0;
+  std::map<std::uint64_t, std::uint64_t> widths;
   std::set<std::uint64_t> columns, segments, diagonals;
   for (std::uint64_t r = 0; r < a.rows(); ++r) {
     std::set<std::uint64_t> of_row;
@@ -35,13 +37,17 @@ void check_survey(const CsrView& a) {
       diagonals.insert(a.rows() + c - r);
     }
     longest = std::max(longest, a.row_length(r));
+    widths[r / 32] = std::max(widths[r / 32], a.row_length(r));
     filled += of_row.empty() ? 0 : 1;
     pieces += of_row.size();
     shared += of_row.size() > 1 ? of_row.size() : 0;
     segments.insert(of_row.begin(), of_row.end());
   }
+  std::uint64_t slots = 0;
+  for (const auto& [slice, width] : widths) slots += 32 * width;
   for (const int threads : {1, 3}) {
     const Survey s = survey(a, threads);
+    CHECK(s.slice_slots == slots);
     CHECK(s.longest_row == longest);
     CHECK(s.filled_rows == filled);
     CHECK(s.far_apart == far_apart);
@@ -134,6 +140,21 @@ TEST_CASE("no plan with hot columns or segments takes less, either") {
   CHECK(has(segments, "segments", 2));
   check_least(hot);
   check_least(segments);
+}
+
+TEST_CASE("no plan of many values takes less, be they in blocks or rows of any lengths") {
+  std::mt19937_64 rng(9);
+  for (const std::uint64_t block : {1, 2, 3, 4}) {
+    INFO("blocks of " << block);
+    check_least(from_rows<double>(1200, 1200, rng, 3, [&](std::uint64_t r) {
+      std::vector<std::uint32_t> row;
+      const std::uint64_t first = r / block, count = block == 1 ? 1 + first % 64 / 63 * 300 : 4;
+      for (std::uint64_t b = 0; b < count; ++b)
+        for (std::uint64_t c = 0; c < block; ++c)
+          row.push_back(static_cast<std::uint32_t>((first * 7 + b * 5) % (1200 / block) * block + c));
+      return row;
+    }));
+  }
 }
 
 TEST_CASE("no plan of split in two parts takes less, wherever it is cut") {

@@ -184,6 +184,7 @@ TEST_CASE("auto: passes survey a matrix as encoder does") {
     const encoder::Survey s = survey_of(gpu_encoder::OnHost(memory), gpu_encoder::csr_of(device_csr(m.matrix)), false);
     CHECK(s.longest_row == expected.longest_row);
     CHECK(s.filled_rows == expected.filled_rows);
+    CHECK(s.slice_slots == expected.slice_slots);
     CHECK(s.far_apart == expected.far_apart);
     CHECK(s.pieces == expected.pieces);
     CHECK(s.shared_pieces == expected.shared_pieces);

@@ -7,6 +7,9 @@
 #include "device.hpp"
 #include "matrices.hpp"
 #include "requests.hpp"
+#include "spmvpack/container/layouts/csell.hpp"
+#include "spmvpack/encoder/time_model.hpp"
+#include "spmvpack/encoder/weigh.hpp"
 
 namespace spmvpack::test {
 namespace {
@@ -180,6 +183,44 @@ TEST_CASE("encoding csell on a GPU takes every path of the layout", "[gpu_encode
     }
     CHECK(product<double>(encoded.matrix, Operation::none) == product<double>(load_device(file), Operation::none));
   }
+}
+
+TEST_CASE("auto on a GPU predicts what encoder does, and makes the bytes of the host", "[gpu_encoder]") {
+  auto profile = std::make_shared<encoder::Profile>(encoder::default_profile(encoder::Target::gpu));
+  profile->device.multiprocessors = 1;
+  profile->device.small_entries = 1000;
+  profile->x_caches = {2000, 1200, 500};
+  for (const bool tiny : {false, true})
+    for (const int values : {0, 1, 4})
+      for (const NamedMatrix& m : random_matrices<double>(36, values)) {
+        INFO(m.name << ", values " << values << ", tiny " << tiny);
+        const OnGpu<double, std::uint64_t> a(m.matrix);
+        CountingAllocator memory;
+        DeviceEncodeRequest request{.allocator = memory.allocator()};
+        if (tiny) request.aim.profile = profile;
+        {
+          const DeviceEncoded encoded = encode_on_device(a.csr(), request);
+          REQUIRE(encoded.choices.size() == 1);
+          DeviceEncodeRequest named = request;
+          named.strategy = encoded.choices[0].layout;
+          const encoder::Strategy& strategy = encoder::find_strategy(named.strategy);
+          encoder::PlanOptions options;
+          options.aim = request.aim;
+          const encoder::XSectors x = encoder::x_sectors(m.matrix, 0, encoder::profile_of(request.aim).x_caches);
+          const encoder::Weighed weighed = encoder::weigh(strategy, m.matrix, options, x);
+          if (named.strategy != "csell" ||
+              !layouts::csell::has_mirrors(layouts::csell::source_of(weighed.asked_for.plan.parts[0].info)))
+            CHECK(*encoded.choices[0].seconds == weighed.candidate.seconds);
+          CountingAllocator other;
+          named.allocator = other.allocator();
+          const DeviceEncoded expected = encode_on_device(a.csr(), named);
+          MemorySink chosen, by_name;
+          encoded.matrix.write(chosen);
+          expected.matrix.write(by_name);
+          CHECK(bytes_of(chosen) == bytes_of(by_name));
+        }
+        CHECK(memory.live == 0);
+      }
 }
 
 TEST_CASE("encoding on a GPU takes CUDA's memory, and another stream", "[gpu_encoder]") {

@@ -269,6 +269,24 @@ def test_encoding_on_a_gpu_makes_what_the_host_makes(layout, csr_on_gpu, tmp_pat
         assert sp.load(tmp_path / "a.spmvc", check_contents=True).digest == m.digest
 
 
+def test_a_matrix_on_a_gpu_is_encoded_there(csr_on_gpu):
+    a = sparse.csr_matrix(random_csr(3000, 3000, 4, 5))
+    d = sp.encode(csr_on_gpu(a), transpose=True)
+    assert isinstance(d, sp.DeviceMatrix) and d.device == 0 and len(d.choices) == 2
+    choice = d.choices[0]
+    assert d.layout == choice.layout in _native.layouts_on_device()
+    assert choice.seconds > 0 and "ccoo" in choice.left_out and "csr" not in choice.left_out and not choice.refused
+    x = np.ones(3000)
+    named = sp.encode(csr_on_gpu(a), choice.layout)
+    assert named.choices == () and named.device_bytes == d.device_bytes and same_bits(named @ x, d @ x)
+    on_host = sp.encode(csr_on_gpu(a), device="cpu")
+    assert isinstance(on_host, sp.Matrix) and on_host.digest == sp.encode(a).digest
+    with pytest.raises(ValueError, match="for encoding on the host"):
+        sp.encode(csr_on_gpu(a), codec="zstd")
+    with pytest.raises(sp.Error, match="planned on the host alone"):
+        sp.encode(csr_on_gpu(a), settings={"ccoo.k": 4})
+
+
 def test_encoding_on_a_gpu_sorts_and_refuses(csr_on_gpu):
     a = sparse.csr_matrix(A)
     unsorted = sparse.csr_matrix((a.data[::-1].copy(), a.indices[::-1].copy(), a.nnz - a.indptr[::-1]), a.shape)
@@ -675,7 +693,7 @@ def test_cupy_matrices_and_operators(cupy):
     lines = [sparse.diags([-1.0, 2.0, -1.0], [-1, 0, 1], (n, n)) for n in (40, 37)]  # no eigenvalue twice
     laplacian = sparse.csr_matrix(sparse.kronsum(*lines))
     on_device = csr_matrix(laplacian)
-    m = sp.encode(on_device)
+    m = sp.encode(on_device, device="cpu")
     assert m.digest == sp.encode(laplacian).digest
     d = m.to()
     operator = d.linear_operator(transpose=d)

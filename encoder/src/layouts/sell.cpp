@@ -196,6 +196,7 @@ Least least(const Survey& s) {
            {Work::slots, nnz},
            {Work::chain, chain_of(s.longest_row, launch_rules::padded_rows::large_batch(false))},
            {Work::chain_slots, s.longest_row}},
+          {},
           columns_of<Work>(nnz)};
 }
 

@@ -30,7 +30,7 @@ inline CsrView sizes_of(const Csr& a) {
 namespace survey_detail {
 
 struct Counts {
-  std::uint64_t far_apart, cuts, filled, whole, far_begins, cut_begins;
+  std::uint64_t far_apart, cuts, filled, whole, far_begins, cut_begins, widths;
 };
 
 struct Neighbours {
@@ -86,6 +86,23 @@ Counts count(const Execution& run, const Csr& a) {
     atomic_add(&counts->whole, own.whole);
     atomic_add(&counts->far_begins, own.far_begins);
     atomic_add(&counts->cut_begins, own.cut_begins);
+  });
+  constexpr std::uint64_t slice_rows = encoder::Survey::slice_rows;
+  const std::uint64_t slices = div_up(a.rows, slice_rows);
+  run.each_group(div_up(slices, size), [=] SPMVPACK_HOST_DEVICE(std::uint64_t i, Group group) {
+    const std::uint64_t last = (i + 1) * size < slices ? (i + 1) * size : slices;
+    std::uint64_t widths = 0;
+    for (std::uint64_t s = i * size + group.lane; s < last; s += Group::lanes()) {
+      const std::uint64_t end = (s + 1) * slice_rows < n.a.rows ? (s + 1) * slice_rows : n.a.rows;
+      std::uint64_t width = 0;
+      for (std::uint64_t r = s * slice_rows; r < end; ++r) {
+        const std::uint64_t length = n.a.row_length(r);
+        width = width < length ? length : width;
+      }
+      widths += width;
+    }
+    widths = group.sum(widths);
+    if (group.lane == 0) atomic_add(&counts->widths, widths);
   });
   return run.read(counts);
 }
@@ -161,6 +178,7 @@ encoder::Survey survey_of(const Execution& run, const Csr& a, bool updatable) {
   const survey_detail::Counts counts = survey_detail::count(run, a);
   s.longest_row = longest_row(run, a);
   s.filled_rows = counts.filled;
+  s.slice_slots = counts.widths * encoder::Survey::slice_rows;
   s.far_apart = counts.far_apart + counts.filled - counts.far_begins;
   s.pieces = counts.cuts - counts.cut_begins + counts.filled;
   s.shared_pieces = s.pieces - counts.whole;

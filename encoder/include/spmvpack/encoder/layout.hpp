@@ -191,8 +191,9 @@ struct Least {
   std::uint64_t device_bytes = 0;
   /// Whether its gathers of x may all be from shared memory: PartPlan::near_entries.
   bool near = false;
-  std::vector<Counter> work = {};  ///< in the order of PartPlan::work
-  ColumnsWork columns = {};        ///< of the plan that takes most at once, with the least of each
+  std::vector<Counter> work = {};    ///< in the order of PartPlan::work
+  std::vector<Counter> one_of = {};  ///< of which every plan has one at least, whichever the cheapest is
+  ColumnsWork columns = {};          ///< of the plan that takes most at once, with the least of each
 };
 
 /// Writes the raw bytes [begin, begin + out.size()) of the plan's section. `whole`: the matrix that was planned, whose

@@ -9,11 +9,12 @@
 namespace spmvpack::encoder {
 
 struct Survey {
-  static constexpr std::uint32_t far_columns = 8, segment_columns = 65536;
+  static constexpr std::uint32_t far_columns = 8, segment_columns = 65536, slice_rows = 32;
 
   CsrView a;
   std::shared_ptr<const ValueTable> values;
   std::uint64_t longest_row = 0, filled_rows = 0;  ///< filled: with entries
+  std::uint64_t slice_slots = 0;    ///< as many rows as a slice of slice_rows has times its longest, of all slices
   std::uint64_t far_apart = 0;      ///< entries that begin a row, or are far_columns and more behind the one before
   std::uint64_t pieces = 0;         ///< of rows, cut into segments of segment_columns
   std::uint64_t shared_pieces = 0;  ///< of rows that have several

@@ -380,7 +380,7 @@ Least least(const Survey& s) {
   std::uint64_t value_bytes = distinct > max_table ? nnz * size : distinct > 1 ? nnz : 0;
   // Windows and decimals, that of the fewest bytes.
   if (s.fewest_bytes) value_bytes = std::min({value_bytes, nnz * 2 + distinct * size, nnz * 4});
-  return {nnz + value_bytes + nnz / 8, true, {{Work::multiplies, 1}, {Work::entries, nnz}}, columns_of(nnz, 1)};
+  return {nnz + value_bytes + nnz / 8, true, {{Work::multiplies, 1}, {Work::entries, nnz}}, {}, columns_of(nnz, 1)};
 }
 
 }  // namespace

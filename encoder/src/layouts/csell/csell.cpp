@@ -157,7 +157,23 @@ Least least(const Survey& s) {
     const std::uint64_t chain = least_chain(groups), hidden = 2 * (s.a.nnz() * most_bytes / bytes_of_round);
     work.emplace_back(Work::chain, chain - std::min(chain, hidden));
   }
-  return {0, false, std::move(work), {launch_rules::columns::most, {{Work::column_entries, s.a.nnz() / 3}}}};
+  // Values that neither are few nor stand in steps take a byte each at least: the id in a table. Their slots are those
+  // of sell, in one of the kernels: of blocks only where half of all entries are next to the one before.
+  std::vector<Counter> slots;
+  std::uint64_t bytes = 0;
+  if (s.values->distinct() > max_step_values) {
+    static_assert(lanes == Survey::slice_rows);
+    bytes = s.a.nnz();
+    for (const Work kernel : {Work::patterns, Work::offsets, Work::few, Work::table_patterns, Work::table_offsets})
+      slots.emplace_back(kernel, s.slice_slots);
+    if (2 * s.far_apart <= s.a.nnz())
+      for (const Work kernel : {Work::blocks, Work::table_blocks}) slots.emplace_back(kernel, s.slice_slots);
+  }
+  return {bytes,
+          false,
+          std::move(work),
+          std::move(slots),
+          {launch_rules::columns::most, {{Work::column_entries, s.a.nnz() / 3}}}};
 }
 
 }  // namespace
