@@ -114,6 +114,7 @@ JOBS = (
       for b in published.NAGASAKA_BLOCKS),
     Job(first(published.GAO), "f32", CUSP_LAYOUTS, CUSPARSE_CSR),
     Job(first(published.GAO), "f64", CUSP_LAYOUTS, CUSPARSE_CSR),
+    *(Job(first(published.GAO), value_type, ("csr",), only=("spmvpack csr/ipcsr_printed",)) for value_type in ("f32", "f64")),
     Job(published.BELL, "f64", CUSP_LAYOUTS),
     Job(published.BELL, "f32", CUSP_LAYOUTS),
     Job(published.BELL, "f64", ("pkt",)),
@@ -121,6 +122,7 @@ JOBS = (
     Job(first(published.GAO), "f64", ("pkt",)),
     Job(first(published.GAO), "f32", ("pkt",)),
     Job(published.ALIAGA, "f64", ("coo", "ccoo"), CUSPARSE_CSR + CUSPARSE_COO, ("ccoo.k=4",)),
+    Job(published.ALIAGA, "f64", ("coo",), only=("spmvpack coo/atomic", "spmvpack coo/scan")),
     Job(published.KREUTZER, "f64", ("ell", "ellpack_r", "pjds"), host_vectors=True),
     Job(published.KREUTZER, "f64", ("pjds",), settings=("pjds.basis=permuted",), only=("spmvpack pjds/permuted",)),
 )

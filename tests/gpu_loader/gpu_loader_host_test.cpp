@@ -242,7 +242,8 @@ TEST_CASE("workspaces are those of docs/LAYOUTS.md, and a gathered x where a par
             {"amb/atomic128", 0},     {"amb/atomic512", 0},
             {"pkt/packets", 0},       {"csell/slices", 0},
             {"sjds/lanes", 0},        {"bitflag/tiles", (n * v + 255) / 256 * 256 + n % 2 * 6 * v},
-            {"ccoo/atomic", 0}};
+            {"ccoo/atomic", 0},       {"csr/ipcsr_printed", 0},
+            {"coo/scan", 0}};
         for (const Layout* const layout : layouts_known())
           for (const KernelInfo& kernel : kernels(layout->name)) {
             INFO(kernel.name);

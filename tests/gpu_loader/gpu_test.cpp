@@ -31,9 +31,10 @@ using gpu_loader::Scalar;
 constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
 /// Rows of 0 to 5 entries, a row of all columns in the middle, all columns used.
+template <class A = double>
 CsrMatrix sized(std::uint64_t n) {
   std::mt19937_64 rng(n);
-  return from_rows<double>(n, n, rng, 3, [&](std::uint64_t r) {
+  return from_rows<A>(n, n, rng, 3, [&](std::uint64_t r) {
     std::vector<std::uint32_t> row;
     for (std::uint64_t c = 0; c < (r == n / 2 ? n : r % 6); ++c)
       row.push_back(static_cast<std::uint32_t>(r == n / 2 ? c : (r + c * 7) % n));
@@ -41,10 +42,11 @@ CsrMatrix sized(std::uint64_t n) {
   });
 }
 
+template <class A = double>
 std::vector<NamedMatrix> sized_matrices() {
   std::vector<NamedMatrix> all;
   for (const std::uint64_t n : {0U, 1U, 31U, 32U, 33U, 63U, 64U, 65U, 255U, 256U, 257U, 1025U}) {
-    all.push_back({"size " + std::to_string(n), sized(n)});
+    all.push_back({"size " + std::to_string(n), sized<A>(n)});
     std::mt19937_64 rng(n);
     // n nonzeros: one row, and one column.
     const auto every = [&](std::uint64_t count) {
@@ -52,12 +54,12 @@ std::vector<NamedMatrix> sized_matrices() {
       for (std::size_t c = 0; c < row.size(); ++c) row[c] = static_cast<std::uint32_t>(c);
       return row;
     };
-    all.push_back({"row of " + std::to_string(n), from_rows<double>(1, n, rng, 3, [&](auto) { return every(n); })});
-    all.push_back({"column of " + std::to_string(n), from_rows<double>(n, 1, rng, 3, [&](auto) { return every(1); })});
+    all.push_back({"row of " + std::to_string(n), from_rows<A>(1, n, rng, 3, [&](auto) { return every(n); })});
+    all.push_back({"column of " + std::to_string(n), from_rows<A>(n, 1, rng, 3, [&](auto) { return every(1); })});
   }
   // Rows that end where chunks and blocks do: 2,048 entries in one row and in several, 64 chunks of one row.
   std::mt19937_64 rng(1);
-  all.push_back({"full blocks", from_rows<double>(300, 20000, rng, 3, [&](std::uint64_t r) {
+  all.push_back({"full blocks", from_rows<A>(300, 20000, rng, 3, [&](std::uint64_t r) {
                    std::vector<std::uint32_t> row(r == 0    ? 2048
                                                   : r == 1  ? 2047
                                                   : r == 2  ? 1
@@ -111,6 +113,14 @@ void all_correct(const std::vector<NamedMatrix>& matrices, const std::vector<Var
 
 TEST_CASE("every kernel is right at every size, in its documented order", "[short]") {
   all_correct<double, double>(sized_matrices());
+}
+
+TEST_CASE("the papers' kernels of csr and coo, without settings, are right in all types", "[papers]") {
+  const std::vector<NamedMatrix> matrices = sized_matrices(), singles = sized_matrices<float>();
+  const std::vector<Variant> plain{{"csr", {}}, {"coo", {}}};
+  all_correct<double, double>(matrices, plain);
+  all_correct<float, float>(singles, plain);
+  all_correct<float, double>(singles, plain);
 }
 
 TEST_CASE("chunks of ccoo of fewer lanes than 256: ccoo/atomic has as many threads", "[short]") {
@@ -562,7 +572,7 @@ TEST_CASE("arguments that make no sense are refused", "[short]") {
   CHECK(go(x.view(), y.span(), pcsr, {}) == errc::usage);
   CHECK(go(x.view(), y.span(), by<double>("coo/balanced"), workspace.span()) == errc::usage);  // of no part
   CHECK(go(x.view(), y.span(), {.kernel = {12345}}, workspace.span()) == errc::usage);
-  for (const char* const not_prepared : {"csr/ipcsr", "csr/merge"})
+  for (const char* const not_prepared : {"csr/ipcsr", "csr/ipcsr_printed", "csr/merge"})
     CHECK(go(x.view(), y.span(), by<double>(not_prepared), workspace.span()) == errc::usage);
   CHECK(go(x.view(), y.span(), by<double>(""), {}) == errc{});  // its default needs nothing
   const DeviceMatrix long_row = DeviceMatrix::load(open(encode(sized(1025), "csr").bytes), nullptr, options);

@@ -28,7 +28,8 @@ class Orders {
     if (kernel == "csr/vector32") return lanes(32);
     if (kernel == "csr/long") return lanes(long_lanes());
     if (kernel == "csr/pcsr") return products_in_turn();
-    if (kernel == "csr/ipcsr") return row_blocks();
+    if (kernel == "csr/ipcsr") return row_blocks(2048);
+    if (kernel == "csr/ipcsr_printed") return row_blocks(8192 / sizeof(A));
     return chunks();  // coo's balanced, csr's merge
   }
   /// Each row's entries in turn, as the host adds with coo.
@@ -99,13 +100,13 @@ class Orders {
     return y;
   }
 
-  /// Blocks of up to 256 rows and 2,048 entries; a row alone has 256 threads.
-  std::vector<V> row_blocks() const {
+  /// Blocks of up to 256 rows and so many entries; a row alone has 256 threads.
+  std::vector<V> row_blocks(std::uint64_t entries) const {
     std::vector<V> y(a_.rows, V{0});
     for (std::uint64_t first = 0, last = 0; first < a_.rows; first = last) {
       last = first + 1;
-      while (last < a_.rows && last - first < 256 && a_.row_ptr[last + 1] - a_.row_ptr[first] <= 2048 &&
-             a_.row_ptr[last] - a_.row_ptr[first] < 2048)
+      while (last < a_.rows && last - first < 256 && a_.row_ptr[last + 1] - a_.row_ptr[first] <= entries &&
+             a_.row_ptr[last] - a_.row_ptr[first] < entries)
         ++last;
       const std::uint64_t rows = last - first;
       if (rows == 1) {

@@ -44,6 +44,9 @@ class Prefetch {
     return fetch;
   }
 
+  /// Nothing is fetched.
+  static Prefetch none() { return {}; }
+
   /// By the first lanes of a block's first warps. `alpha`: if it is 0, x must not be read.
   template <class V>
   __device__ __forceinline__ void operator()(V alpha) const {

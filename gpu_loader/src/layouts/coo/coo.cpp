@@ -13,10 +13,11 @@ namespace {
 constexpr std::array kernels{
     KernelInfo{.name = "coo/balanced", .layout = "coo"},
     KernelInfo{.name = "coo/atomic", .layout = "coo", .determinism = Determinism::not_guaranteed},
+    KernelInfo{.name = "coo/scan", .layout = "coo", .determinism = Determinism::not_guaranteed},
 };
 
 std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vectors, std::uint64_t /*columns*/) {
-  if (kernel == layouts::coo_kernels::atomic) return 0;
+  if (kernel != layouts::coo_kernels::balanced) return 0;
   return balanced::workspace_bytes(part.nnz, vectors, true);
 }
 

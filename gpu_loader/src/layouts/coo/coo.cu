@@ -65,20 +65,24 @@ constexpr unsigned atomic_threads = 256;  ///< B and K of the paper
 constexpr int atomic_entries = 4;
 
 /// Balanced COO of Compressed COO's paper (listing 1.1): K neighbouring entries a thread, whose sum it adds to y
-/// atomically. There rows are padded to K; here a thread whose entries are of several rows adds a sum for each. y has
+/// atomically. There rows are padded to K; here a thread whose entries are of several rows adds a sum for each. With
+/// `scans`, the sums of the threads' last rows first go through the segmented scan of each warp (listing 1.2). y has
 /// been scaled.
-template <class A, class V>
+template <class A, class V, bool scans>
 __global__ void __launch_bounds__(atomic_threads)
     atomic_kernel(const std::uint32_t* row_idx, const std::uint32_t* col_idx, const A* values, std::uint64_t nnz,
                   DeviceScalar<V> alpha_in, const V* __restrict__ x, V* y, RowMap map) {
   const std::uint64_t begin = (std::uint64_t{blockIdx.x} * atomic_threads + threadIdx.x) * atomic_entries;
   const V alpha = alpha_in.get();
-  if (begin >= nnz || alpha == V{0}) return;
+  if (alpha == V{0} || (!scans && begin >= nnz)) return;
+  const bool has_entries = begin < nnz;
+  if constexpr (scans)
+    if (begin - lane_id() * atomic_entries >= nnz) return;  // so has the whole warp
   std::uint32_t row[atomic_entries];
   V product[atomic_entries];
 #pragma unroll
   for (int k = 0; k < atomic_entries; ++k) {
-    const std::uint64_t at = begin + k < nnz ? begin + k : nnz - 1;
+    const std::uint64_t at = begin + k < nnz ? begin + k : nnz - 1;  // none past the end is added
     row[k] = __ldcs(row_idx + at);
     product[k] = static_cast<V>(__ldcs(values + at)) * __ldg(x + __ldcs(col_idx + at));
   }
@@ -92,29 +96,40 @@ __global__ void __launch_bounds__(atomic_threads)
     }
     sum = sum + product[k];
   }
-  const std::uint64_t last = nnz - begin < atomic_entries ? nnz - begin - 1 : atomic_entries - 1;
+  const std::uint64_t last = has_entries && nnz - begin < atomic_entries ? nnz - begin - 1 : atomic_entries - 1;
   std::uint32_t last_row = row[0];
 #pragma unroll
   for (int k = 1; k < atomic_entries; ++k)
     if (k <= last) last_row = row[k];
+  if constexpr (scans) {
+    const unsigned lane = lane_id();
+    if (!has_entries) last_row = balanced::no_row;
+    __syncwarp();
+    const std::uint32_t before = __shfl_up_sync(full_warp, last_row, 1);
+    const bool starts = lane == 0 || last_row != before;
+    sum = segment_sum(sum, lane, segment_end(__ballot_sync(full_warp, starts), lane, 32));
+    if (!starts || !has_entries) return;
+  }
   atomicAdd(y + map(last_row), alpha * sum);
 }
 
+template <bool scans>
 void multiply_atomically(const PartView& view, const MultiplyCall& call) {
   scale_vector(call.description.vectors, call.beta, call.columns.y, call.row_list, view.rows(), call.stream);
   const std::uint64_t nnz = view.info().nnz;
   if (nnz == 0) return;
   dispatch_types(view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
-    launch(atomic_kernel<A, V>, blocks_for((nnz + atomic_entries - 1) / atomic_entries, atomic_threads), atomic_threads,
-           call.stream, view.get<std::uint32_t>("row_idx").data(), view.get<std::uint32_t>("col_idx").data(),
-           view.get<A>("values").data(), nnz, device_scalar<V>(call.alpha), static_cast<const V*>(call.columns.x),
-           static_cast<V*>(call.columns.y), RowMap{call.row_list});
+    launch(atomic_kernel<A, V, scans>, blocks_for((nnz + atomic_entries - 1) / atomic_entries, atomic_threads),
+           atomic_threads, call.stream, view.get<std::uint32_t>("row_idx").data(),
+           view.get<std::uint32_t>("col_idx").data(), view.get<A>("values").data(), nnz, device_scalar<V>(call.alpha),
+           static_cast<const V*>(call.columns.x), static_cast<V*>(call.columns.y), RowMap{call.row_list});
   });
 }
 
 void multiply(const DevicePart& part, const MultiplyCall& call) {
   const PartView& view = part.view;
-  if (call.kernel == atomic) return multiply_atomically(view, call);
+  if (call.kernel == atomic) return multiply_atomically<false>(view, call);
+  if (call.kernel == scan) return multiply_atomically<true>(view, call);
   dispatch_types(view.info().value_type, call.description.vectors, [&]<class A, class V>(A, V) {
     const std::uint64_t nnz = view.info().nnz, chunks = balanced::chunk_count(nnz);
     auto* const sums = reinterpret_cast<V*>(call.workspace);

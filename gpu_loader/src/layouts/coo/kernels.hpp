@@ -5,6 +5,6 @@
 
 namespace spmvpack::gpu_loader::layouts::coo_kernels {
 
-enum Kernel : std::size_t { balanced, atomic };
+enum Kernel : std::size_t { balanced, atomic, scan };
 
 }  // namespace spmvpack::gpu_loader::layouts::coo_kernels

@@ -212,17 +212,19 @@ __global__ void __launch_bounds__(threads)
 
 /// For each of the rows [first, first + count), as if a block started there: the number of the block's rows minus one.
 template <class A, class P>
-__global__ void row_block_rows_kernel(Arrays<A, P> a, std::uint64_t first, std::uint64_t count, std::uint8_t* more) {
+__global__ void row_block_rows_kernel(Arrays<A, P> a, std::uint64_t first, std::uint64_t count, RowBlockLimits of_block,
+                                      std::uint8_t* more) {
   static_assert(limits.threads <= 256);
   for (std::uint64_t i = first_item(); i < count; i += stride())
     more[i] = static_cast<std::uint8_t>(
-        row_block_rows([&](std::uint64_t r) { return a.row_ptr[r]; }, a.rows, first + i, limits) - 1);
+        row_block_rows([&](std::uint64_t r) { return a.row_ptr[r]; }, a.rows, first + i, of_block) - 1);
 }
 
 /// The first rows of the blocks, followed by the number of rows. The device computes, for every row, where a block that
 /// starts there would end, which takes no time; the host then walks from block to block, and needs one byte per row
 /// instead of all row pointers.
-CountedVector<std::uint32_t> row_block_starts(const PartView& part, const LoadContext& context) {
+CountedVector<std::uint32_t> row_block_starts(const PartView& part, const LoadContext& context,
+                                              RowBlockLimits of_block) {
   constexpr std::uint64_t piece = 1U << 20;
   CountedVector<std::uint32_t> starts{0};
   const std::uint64_t rows = part.rows();
@@ -233,7 +235,7 @@ CountedVector<std::uint32_t> row_block_starts(const PartView& part, const LoadCo
     const std::uint64_t count = std::min(rows - first, piece);
     with_arrays(part, part.info().value_type, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
       launch(row_block_rows_kernel<A, P>, stride_blocks(count, tuning::vector_threads), tuning::vector_threads,
-             context.stream, a, first, count, static_cast<std::uint8_t*>(memory.get()));
+             context.stream, a, first, count, of_block, static_cast<std::uint8_t*>(memory.get()));
     });
     require_cuda(cudaMemcpyAsync(more.data(), memory.get(), count, cudaMemcpyDeviceToHost, context.stream),
                  "reading row blocks back");
@@ -245,8 +247,8 @@ CountedVector<std::uint32_t> row_block_starts(const PartView& part, const LoadCo
 
 }  // namespace
 
-RowBlocksOnDevice make_row_blocks(const PartView& part, const LoadContext& context) {
-  const CountedVector<std::uint32_t> starts = row_block_starts(part, context);
+RowBlocksOnDevice make_row_blocks(const PartView& part, const LoadContext& context, RowBlockLimits of_block) {
+  const CountedVector<std::uint32_t> starts = row_block_starts(part, context, of_block);
   RowBlocksOnDevice blocks;
   blocks.count = starts.size() - 1;
   const std::uint64_t bytes = starts.size() * sizeof(std::uint32_t);
@@ -288,6 +290,15 @@ void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const
       launch(ipcsr_single_rows_kernel<A, V, P>, grid, threads, call.stream, a, alpha, x, beta, y, map, fetch);
     else
       launch(ipcsr_kernel<A, V, P>, grid, threads, call.stream, a, blocks.starts(), alpha, x, beta, y, map, fetch);
+  });
+}
+
+void multiply_ipcsr_printed(const PartView& part, const RowBlocksOnDevice& blocks, const MultiplyCall& call) {
+  if (blocks.count == 0) return;
+  with_arrays(part, call.description.vectors, [&]<class A, class P, class V>(const Arrays<A, P>& a, V) {
+    launch(ipcsr_kernel<A, V, P>, blocks_for(blocks.count, 1), threads, call.stream, a, blocks.starts(),
+           device_scalar<V>(call.alpha), static_cast<const V*>(call.columns.x), device_scalar<V>(call.beta),
+           static_cast<V*>(call.columns.y), RowMap{call.row_list}, Prefetch::none());
   });
 }
 

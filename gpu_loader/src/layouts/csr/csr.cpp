@@ -22,6 +22,7 @@ constexpr std::array kernels{
     KernelInfo{.name = "csr/merge", .layout = "csr", .prepared = true},
     KernelInfo{.name = "csr/long", .layout = "csr"},
     KernelInfo{.name = "csr/vector32", .layout = "csr"},
+    KernelInfo{.name = "csr/ipcsr_printed", .layout = "csr", .prepared = true},
 };
 
 std::uint64_t workspace(const PartInfo& part, std::size_t kernel, ValueType vectors, std::uint64_t /*columns*/) {

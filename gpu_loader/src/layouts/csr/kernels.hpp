@@ -36,13 +36,13 @@ void with_arrays(const PartView& part, ValueType vectors, F&& f) {
   });
 }
 
-/// For `ipcsr`: the first rows of the blocks, followed by the number of rows.
+/// For `ipcsr` and `ipcsr_printed`: the first rows of the blocks, followed by the number of rows.
 struct RowBlocksOnDevice {
   std::shared_ptr<void> memory;
   std::uint64_t count = 0;  ///< of blocks
   [[nodiscard]] const std::uint32_t* starts() const { return static_cast<const std::uint32_t*>(memory.get()); }
 };
-RowBlocksOnDevice make_row_blocks(const PartView& part, const LoadContext& context);
+RowBlocksOnDevice make_row_blocks(const PartView& part, const LoadContext& context, RowBlockLimits limits);
 
 /// For `merge`: the rows of the first entries of the chunks, then those of the last ones.
 struct ChunkEndsOnDevice {
@@ -58,7 +58,7 @@ bool rows_are_runs(const PartView& part, const LoadContext& context);
 /// What prepare() builds.
 struct State final : LayoutState {
   bool runs = false;  ///< rows_are_runs(), where launch_rules say that it is worth a look
-  RowBlocksOnDevice row_blocks;
+  RowBlocksOnDevice row_blocks, printed_blocks;
   ChunkEndsOnDevice chunk_ends;
 };
 
@@ -67,6 +67,7 @@ void check(const PartView& part, std::uint32_t* errors, std::uint32_t* /*scratch
 /// runs: rows_are_runs(), which these two read less of then.
 void multiply_rows(const PartView& part, const MultiplyCall& call, std::uint32_t lanes, bool runs);
 void multiply_ipcsr(const PartView& part, const RowBlocksOnDevice& blocks, const MultiplyCall& call, bool runs);
+void multiply_ipcsr_printed(const PartView& part, const RowBlocksOnDevice& blocks, const MultiplyCall& call);
 void multiply_pcsr(const PartView& part, const MultiplyCall& call);
 /// The same by several columns, neighbours in each row of X.
 void multiply_rows_by_columns(const PartView& part, const MultiplyCall& call, std::uint32_t lanes);

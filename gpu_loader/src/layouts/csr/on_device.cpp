@@ -17,7 +17,12 @@ constexpr std::array<std::string_view, 5> check_names{
 
 std::unique_ptr<const LayoutState> prepare(const PartView& part, const LoadContext& context) {
   auto state = std::make_unique<State>();
-  if (context.wants(ipcsr)) state->row_blocks = make_row_blocks(part, context);
+  if (context.wants(ipcsr)) state->row_blocks = make_row_blocks(part, context, {});
+  if (context.wants(ipcsr_printed)) {
+    const RowBlockLimits limits = printed_limits(size_of(part.info().value_type));
+    const bool same = context.wants(ipcsr) && limits.entries == RowBlockLimits{}.entries;
+    state->printed_blocks = same ? state->row_blocks : make_row_blocks(part, context, limits);
+  }
   const bool wants_runs = context.wants(ipcsr) || context.wants(vector) || context.wants(vector32);
   if (wants_runs &&
       looks_for_runs(part.rows(), part.info().params[spmvpack::layouts::csr::param_longest_row], part.info().nnz))
@@ -48,6 +53,8 @@ void multiply(const DevicePart& part, const MultiplyCall& call) {
       return multiply_pcsr(view, call);
     case ipcsr:
       return multiply_ipcsr(view, state.row_blocks, call, state.runs);
+    case ipcsr_printed:
+      return multiply_ipcsr_printed(view, state.printed_blocks, call);
     case merge:
       return multiply_merge(view, state.chunk_ends, call);
     default:

@@ -9,7 +9,7 @@
 namespace spmvpack::launch_rules::csr {
 
 /// Indices in the GPU's table of them.
-enum Kernel : std::size_t { ipcsr, vector, scalar, pcsr, merge, long_rows, vector32 };
+enum Kernel : std::size_t { ipcsr, vector, scalar, pcsr, merge, long_rows, vector32, ipcsr_printed };
 
 /// The size limits of a row block of IPCSR (Gao, Qi, He: Efficient CSR-Based Sparse Matrix-Vector Multiplication on
 /// GPU, Mathematical Problems in Engineering 2016, algorithms 4 and 6). The paper derives the entries from the device's
@@ -18,6 +18,12 @@ struct RowBlockLimits {
   std::uint32_t threads = 256;   ///< nt: the most rows of a block
   std::uint32_t entries = 2048;  ///< SHARED_SIZE: the most entries of a block, unless it is a single row
 };
+
+/// Those of `ipcsr_printed`, for values of so many bytes: equation (3) of the paper for a C2050.
+constexpr RowBlockLimits printed_limits(std::uint64_t value_bytes) {
+  constexpr std::uint32_t bytes = 8192;
+  return {.entries = bytes / static_cast<std::uint32_t>(value_bytes)};
+}
 
 /// The number of rows in the block that starts at row `first` < rows: blocks take rows greedily, one by one.
 /// `row_ptr(r)` is row r's pointer.
