@@ -100,6 +100,7 @@ class Measurement:
     def __init__(self, options, libraries):
         self.options, self.libraries = options, libraries
         self.programs = pathlib.Path(options.programs)
+        self.told_failures = set()
 
     def competitors(self):
         names = list(self.libraries) + self.options.layout
@@ -133,7 +134,7 @@ class Measurement:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, text=True,
                               preexec_fn=bind, check=False)
         if done.returncode != 0:
-            return {name: {"error": done.stderr.strip()}}
+            return {name: {"error": done.stderr.strip() or f"ended with status {done.returncode}, without a message"}}
         told = json.loads(done.stdout)
         if name in self.libraries:
             return {f"{name} {kind}": dict(told[kind], by=told["version"]) for kind in kinds}
@@ -141,6 +142,13 @@ class Measurement:
             for time_ in ("us", "fifth_percentile_us"):
                 told[time_] *= self.options.columns
         return {name: told}
+
+    def tell_failure(self, name, error):
+        """Once for each competitor and reason, for which the last line stands."""
+        reason = error.splitlines()[-1]
+        if (name, reason) not in self.told_failures:
+            self.told_failures.add((name, reason))
+            print(f"{name} is left out: {reason}", file=sys.stderr)
 
     def measure(self, arrays, threads):
         """The figures of all competitors, that take turns."""
@@ -154,6 +162,7 @@ class Measurement:
             failed = next((t for t in told if "error" in t), None)
             if failed:
                 results[name] = failed
+                self.tell_failure(name, failed["error"])
                 continue
             if not all(t["right"] for t in told):
                 sys.exit(f"{name} is wrong")
@@ -259,6 +268,8 @@ def main():
     if not mkl and not options.no_mkl:
         sys.exit("MKL is not installed, so that nothing is measured: `pip install mkl`, name its library by --mkl, or give "
                  "--no-mkl for our times and SciPy's alone")
+    if not aocl:
+        print("aocl is left out: `pip install aoclda`, or name its library by --aocl", file=sys.stderr)
     if not options.sources:
         parser.error("no sources")
     measurement = Measurement(options, libraries)
