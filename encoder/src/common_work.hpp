@@ -24,7 +24,7 @@ enum class CommonWork : std::uint8_t {
 inline constexpr std::array common_units{Unit{"bytes", On::all, Growth::grows, 0},
                                          Unit{"bytes.fetched", On::all, Growth::grows, 0},
                                          Unit{"bytes.from_memory", On::host, Growth::grows, 2},
-                                         Unit{"columns.vector_bytes", On::gpu, Growth::grows, 2},
+                                         Unit{"columns.vector_bytes", On::all, Growth::grows, 2},
                                          Unit{"doubles.entries", On::gpu, Growth::grows, 2},
                                          Unit{"doubles.multiplies", On::gpu, Growth::fixed, 2},
                                          Unit{"x.copies", On::gpu, Growth::fixed, 2},

@@ -26,6 +26,7 @@
 #include "layouts/sjds/sjds_work.hpp"
 #include "spmvpack/container/base/text.hpp"
 #include "spmvpack/encoder/profile_file.hpp"
+#include "spmvpack/launch_rules/columns.hpp"
 
 namespace spmvpack::encoder {
 namespace {
@@ -272,16 +273,20 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
   std::uint64_t at_once = plan.parts.empty() ? 1 : most_columns, vector_elements = 0, y_passes = 1;
   ColumnsWork more;
   for (const PartPlan& part : plan.parts) {
-    at_once = std::min(at_once, part.columns.at_once);
-    for (const Counter& c : part.columns.each) add(more.each, c.name, c.value);
-    for (const Counter& c : part.columns.pass) add(more.pass, c.name, c.value);
+    const ColumnsWork of_part = columns_on(aim, part.info.layout, part.info.nnz, part.columns);
+    at_once = std::min(at_once, of_part.at_once);
+    for (const Counter& c : of_part.each) add(more.each, c.name, c.value);
+    for (const Counter& c : of_part.pass) add(more.pass, c.name, c.value);
     vector_elements += part.info.cols.count + y_passes * part.info.rows.count;
     y_passes = 2;
   }
   const ColumnPasses columns = passes_of(at_once, aim);
-  if (columns.further != 0)
+  if (columns.further != 0) {
+    // Where a host's cache misses a row of X, each column of it takes as long as one column alone.
+    if (aim.target == Target::host) more.each.emplace_back(CommonWork::x_sectors, work.at(1).value);
     add(more.each, std::string(name_of(CommonWork::columns_vector_bytes)),
         vector_elements * size_of(plan.parts[0].info.value_type));
+  }
   if (aim.columns != 1) repeat(work, columns, more);
   return work;
 }
@@ -301,7 +306,9 @@ std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSe
   if (cheapest != least.one_of.end()) work.push_back(*cheapest);
   add_first(work);
   add_doubles(work, survey.a.value_type(), survey.a.nnz());
-  if (aim.columns != 1) repeat(work, passes_of(least.columns.at_once, aim), least.columns);
+  if (aim.columns == 1) return work;
+  const std::uint64_t most = aim.target == Target::host ? launch_rules::columns::most_of_host : most_columns;
+  repeat(work, passes_of(std::min(least.columns.at_once, most), aim), least.columns);
   return work;
 }
 

@@ -149,6 +149,17 @@ TEST_CASE("of several columns auto takes nothing that goes column by column") {
   }
 }
 
+TEST_CASE("auto for several columns on a host takes a layout that multiplies them at once") {
+  auto [kind, options] = generators::parse_kind("hpcg --grid 12x12x12 --coefficients random");
+  const SourceMatrix source = generators::build_generated(*kind.make(options), {}, {}, {});
+  const auto layout_for = [&](std::uint64_t columns) {
+    const encoder::Aim aim{.target = encoder::Target::host, .columns = columns};
+    return encoder::find_strategy("auto").plan(source.matrix, {.aim = aim}).layouts();
+  };
+  CHECK(layout_for(1) == "sjds");
+  CHECK(layout_for(8) != "sjds");
+}
+
 TEST_CASE("several columns take as many times one, but where kernels take them at once") {
   const auto generated = [](const char* matrix) {
     auto [kind, options] = generators::parse_kind(matrix);
@@ -172,12 +183,20 @@ TEST_CASE("several columns take as many times one, but where kernels take them a
     const encoder::Plan plan = planned(layout);
     const std::vector<Counter> one = encoder::work_of(plan, a.rows, x);
     CHECK(equal(one, work(plan, 1), 1));
-    CHECK(equal(one, work(plan, 8, encoder::Target::host), 8));
     const std::string name = layout;
     const bool alone = name == "coo" || name == "ccoo" || name == "amb" || name == "dia" || name == "sjds" ||
                        name == "hyb";  // a part of which is coo
     CHECK(equal(one, work(plan, 8), 8) == alone);
+    CHECK(equal(one, work(plan, 20, encoder::Target::host), 20) == alone);
     if (alone) continue;
+    // A host takes up to 16 of them in a pass.
+    std::vector<Counter> twenty = work(plan, 20, encoder::Target::host);
+    REQUIRE(twenty.size() == one.size() + 3);
+    CHECK(twenty.back().value == 18 * (a.rows + a.cols) * sizeof(double));
+    CHECK(twenty.at(one.size()).name == (name == "ellpack_r" ? "ell" : name) + ".column_entries");
+    CHECK(twenty.at(one.size()).value == 18 * a.nnz());
+    twenty.resize(one.size());
+    CHECK(equal(one, twenty, 2));
     // Up to 16 or 32 of them in a pass, in which a further one costs its entries and vectors alone.
     std::vector<Counter> eight = work(plan, 8);
     const Counter vectors = eight.back(), entries = eight.at(eight.size() - 2);

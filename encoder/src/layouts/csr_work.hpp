@@ -12,7 +12,7 @@ namespace spmvpack::encoder::layouts::csr_plans {
   unit(csr, block_multiplies, gpu, fixed, 0)   \
   unit(csr, carry_rounds, gpu, fixed, 0)       \
   unit(csr, column_chain, gpu, fixed, 2)       \
-  unit(csr, column_entries, gpu, grows, 2)     \
+  unit(csr, column_entries, all, grows, 2)     \
   unit(csr, empty_rows, host, grows, 0)        \
   unit(csr, entries, all, grows, 0)            \
   unit(csr, first, gpu, grows, 0)              \

@@ -10,7 +10,7 @@ namespace spmvpack::encoder::layouts::ell_plans {
   unit(ell, alone, host, grows, 0)      \
   unit(ell, chain, gpu, fixed, 0)       \
   unit(ell, chain_slots, gpu, fixed, 0) \
-  unit(ell, column_entries, gpu, grows, 2) \
+  unit(ell, column_entries, all, grows, 2) \
   unit(ell, first, gpu, grows, 0)       \
   unit(ell, multiplies, all, fixed, 0)  \
   unit(ell, page_slots, host, grows, 0) \

@@ -10,7 +10,7 @@ namespace spmvpack::encoder::layouts::pjds_plans {
   unit(pjds, alone, host, grows, 0)      \
   unit(pjds, chain, gpu, fixed, 0)       \
   unit(pjds, chain_slots, gpu, fixed, 0) \
-  unit(pjds, column_entries, gpu, grows, 2) \
+  unit(pjds, column_entries, all, grows, 2) \
   unit(pjds, first, gpu, grows, 0)       \
   unit(pjds, listed, all, grows, 0)      \
   unit(pjds, multiplies, all, fixed, 0)  \

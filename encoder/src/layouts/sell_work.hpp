@@ -10,7 +10,7 @@ namespace spmvpack::encoder::layouts::sell_plans {
   unit(sell, alone, host, grows, 0)      \
   unit(sell, chain, gpu, fixed, 0)       \
   unit(sell, chain_slots, gpu, fixed, 0) \
-  unit(sell, column_entries, gpu, grows, 2) \
+  unit(sell, column_entries, all, grows, 2) \
   unit(sell, first, gpu, grows, 0)       \
   unit(sell, listed, all, grows, 0)      \
   unit(sell, multiplies, all, fixed, 0)  \

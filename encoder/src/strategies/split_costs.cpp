@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 
+#include "columns.hpp"
 #include "common_work.hpp"
 #include "decide.hpp"
 #include "layouts/bitflag/bitflag_work.hpp"
@@ -225,7 +226,7 @@ double SplitCosts::sell(const ShortRows& s) const {
   const layouts::SlotFacts facts{.slots = slots, .rows = a_.rows(), .chain = chain, .listed = a_.rows()};
   return cost(slots * layouts::slot_bytes(size_) + (a_.rows() + div_up(a_.rows(), s.sell_rows)) * sizeof(std::uint32_t),
               a_.rows(), layouts::work_of<layouts::sell_plans::Work>(facts),
-              layouts::columns_of<layouts::sell_plans::Work>(s.entries));
+              columns_on(options_.aim, "sell", s.entries, layouts::columns_of<layouts::sell_plans::Work>(s.entries)));
 }
 
 double SplitCosts::csell(const ShortRows& s) const {
@@ -243,14 +244,14 @@ double SplitCosts::csell(const ShortRows& s) const {
   for (Counter& c : columns.each) c.value = times(entries, c.value);
   const auto bytes = static_cast<std::uint64_t>(slot_bytes_ * slots + entry_bytes_ * entries);
   return cost(bytes + div_up(a_.rows(), slice_rows) * sizeof(csell::Slice), a_.rows(), std::move(work),
-              std::move(columns));
+              columns_on(options_.aim, "csell", s.entries, columns));
 }
 
 double SplitCosts::least_of_csell(const ShortRows& s) const {
   return cost(0, 0,
               {{CsellWork::multiplies, 1},
                {CsellWork::chain, layouts::csell_plans::least_chain(div_up(s.longest, group_steps))}},
-              {launch_rules::columns::most});
+              columns_on(options_.aim, "csell", 0, {launch_rules::columns::most}));
 }
 
 std::uint64_t SplitCosts::segments_of_long(const ShortRows& s) const {
@@ -305,7 +306,8 @@ double SplitCosts::of_long(const ShortRows& s, std::uint64_t longest) const {
                                  .counts_segments = false,
                                  .rows = rows};
   return cost(value_bytes + times(bitflag::bytes_but_values(of_column), entries) + list_bytes, listed ? 2 * rows : rows,
-              bitflag::work_of(facts, device()), bitflag::columns_of(entries, segments));
+              bitflag::work_of(facts, device()),
+              columns_on(options_.aim, "bitflag", entries, bitflag::columns_of(entries, segments)));
 }
 
 }  // namespace spmvpack::encoder::strategy

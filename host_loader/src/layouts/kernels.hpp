@@ -14,6 +14,7 @@
 #include "spmvpack/container/file/contents.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
 #include "spmvpack/container/multiply/multiply.hpp"
+#include "spmvpack/launch_rules/columns.hpp"
 
 namespace spmvpack::host_loader {
 
@@ -101,7 +102,7 @@ struct Operands {
 };
 
 /// The most columns that a layout multiplies at once.
-inline constexpr std::uint32_t most_columns = 16;
+inline constexpr std::uint32_t most_columns = launch_rules::columns::most_of_host;
 
 /// The operands of several columns, which lie side by side: element (i, j) of X is x[i * x_stride + j], that of Y
 /// likewise. Else as those of one.
@@ -176,20 +177,24 @@ SPMVPACK_HOST_LAYOUTS(SPMVPACK_DECLARE)
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a name cannot be in parentheses here
 #define SPMVPACK_ONE_COLUMN(A, V, multiply) PairMultiply<A, V>{multiply<A, V>},
+#define SPMVPACK_DEFINE_ONE_COLUMN(layout, multiply, ...) \
+  const LayoutMultiply layout{                            \
+      .name = #layout, .pairs = {SPMVPACK_TYPE_PAIRS(SPMVPACK_ONE_COLUMN, multiply)} __VA_OPT__(, ) __VA_ARGS__};
 /// Defines a layout by its multiply<A, V>(part, state, operands, threads) of one column; members of LayoutMultiply may
 /// follow.
-#define SPMVPACK_HOST_LAYOUT(layout, multiply, ...) \
-  const LayoutMultiply layout{                      \
-      .name = #layout, .pairs = {SPMVPACK_TYPE_PAIRS(SPMVPACK_ONE_COLUMN, multiply)} __VA_OPT__(, ) __VA_ARGS__};
+#define SPMVPACK_HOST_LAYOUT(layout, multiply, ...)                                                                \
+  static_assert(launch_rules::columns::of_host(#layout) == 1, "predictions expect a multiply of several columns"); \
+  SPMVPACK_DEFINE_ONE_COLUMN(layout, multiply __VA_OPT__(, ) __VA_ARGS__)
 #if SPMVPACK_HAS_V3
 #define SPMVPACK_COLUMNS(A, V, multiply, columns) PairMultiply<A, V>{multiply<A, V>, columns<A, V>},
-/// The same with columns<A, V>(part, state, operands, threads) of several columns, for processors with AVX2.
-#define SPMVPACK_HOST_LAYOUT_OF_COLUMNS(layout, multiply, columns, ...) \
-  const LayoutMultiply layout{                                          \
-      .name = #layout,                                                  \
-      .pairs = {SPMVPACK_TYPE_PAIRS(SPMVPACK_COLUMNS, multiply, columns)} __VA_OPT__(, ) __VA_ARGS__};
+/// The same with several<A, V>(part, state, operands, threads) of several columns, for processors with AVX2.
+#define SPMVPACK_HOST_LAYOUT_OF_COLUMNS(layout, multiply, several, ...)                                            \
+  static_assert(launch_rules::columns::of_host(#layout) == most_columns, "predictions expect columns one by one"); \
+  const LayoutMultiply layout{                                                                                     \
+      .name = #layout,                                                                                             \
+      .pairs = {SPMVPACK_TYPE_PAIRS(SPMVPACK_COLUMNS, multiply, several)} __VA_OPT__(, ) __VA_ARGS__};
 #else
 #define SPMVPACK_HOST_LAYOUT_OF_COLUMNS(layout, multiply, columns, ...) \
-  SPMVPACK_HOST_LAYOUT(layout, multiply __VA_OPT__(, ) __VA_ARGS__)
+  SPMVPACK_DEFINE_ONE_COLUMN(layout, multiply __VA_OPT__(, ) __VA_ARGS__)
 #endif
 // NOLINTEND(bugprone-macro-parentheses)

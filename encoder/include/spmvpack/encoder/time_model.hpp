@@ -81,10 +81,10 @@ SPMVPACK_EXPORT XSectors x_sectors(std::uint64_t cols, ValueType type, const XCa
 /// comes first unless the first part has all rows ("y.passes", and "y.rows" of it), which then adds to it, too.
 SPMVPACK_EXPORT std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSectors& x);
 
-/// The same of all of the aim's columns. Where every part has a GPU's kernel for several (PartPlan::columns), they take
-/// as many at once as all can: each pass over the matrix does the work of one column, and each further column
-/// ColumnsWork::each and the bytes of its vectors ("columns.vector_bytes"). Else they are multiplied one by one.
-/// Error(errc::usage) unless these are 1 to most_columns.
+/// The same of all of the aim's columns. Where every part has a kernel for several (on a GPU PartPlan::columns, on a
+/// host launch_rules/columns.hpp), they take as many at once as all can: each pass over the matrix does the work of one
+/// column, and each further column ColumnsWork::each and the bytes of its vectors ("columns.vector_bytes"), on a host
+/// "x.sectors", too. Else they are multiplied one by one. Error(errc::usage) unless these are 1 to most_columns.
 SPMVPACK_EXPORT std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSectors& x, const Aim& aim);
 
 /// What factors of all rows and columns (Scaling) add to a multiply of the aim's columns: a pass that scales X, and one

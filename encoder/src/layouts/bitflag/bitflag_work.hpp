@@ -15,7 +15,7 @@ namespace spmvpack::encoder::layouts::bitflag_plans {
 // clang-format off
 #define SPMVPACK_BITFLAG_UNITS(unit)            \
   unit(bitflag, carries, gpu, fixed, 0)         \
-  unit(bitflag, column_entries, gpu, grows, 2)  \
+  unit(bitflag, column_entries, all, grows, 2)  \
   unit(bitflag, empty_rows, host, grows, 0)     \
   unit(bitflag, entries, all, grows, 0)         \
   unit(bitflag, few_raw_bytes, all, grows, 0)   \

@@ -22,7 +22,7 @@ namespace spmvpack::encoder::layouts::csell_plans {
   unit(csell, blocks, all, grows, 0)         \
   unit(csell, chain, gpu, fixed, 0)          \
   unit(csell, column_chain, gpu, fixed, 2)   \
-  unit(csell, column_entries, gpu, grows, 2) \
+  unit(csell, column_entries, all, grows, 2) \
   unit(csell, entries, host, grows, 0)       \
   unit(csell, few, all, grows, 0)            \
   unit(csell, few_groups, gpu, fixed, 2)     \

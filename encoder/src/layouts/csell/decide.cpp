@@ -1,5 +1,6 @@
 #include "decide.hpp"
 
+#include "columns.hpp"
 #include "layouts/csell/csell_work.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/encoding_rules/csell.hpp"
@@ -15,8 +16,9 @@ std::optional<CsellDecision> decide(const CsellFacts& facts, const Aim& aim) {
     if (!planned) continue;
     FormFacts form = *planned;
     form.sums = facts.sums.value_or(sums_of(form, device));
+    const ColumnsWork columns = columns_on(aim, "csell", form.entries, columns_of(form));
     const Rank rank =
-        rank_of(for_columns({form.device_bytes, work_of(form, device)}, columns_of(form), aim), facts.csr_bytes, aim);
+        rank_of(for_columns({form.device_bytes, work_of(form, device)}, columns, aim), facts.csr_bytes, aim);
     if (best && !(rank < least)) continue;
     best = CsellDecision{source, form.sums};
     least = rank;

@@ -1,7 +1,8 @@
 #pragma once
-// How many columns of X a GPU's kernels take at once, where these are neighbours in each row of X.
+// How many columns of X kernels take at once, where these are neighbours in each row of X.
 
 #include <cstdint>
+#include <string_view>
 
 #include "spmvpack/launch_rules/csr.hpp"
 
@@ -18,6 +19,15 @@ inline constexpr std::uint64_t of_ipcsr = 16;
 constexpr std::uint64_t of_csr(csr::Kernel kernel) {
   if (kernel == csr::ipcsr) return of_ipcsr;
   return kernel == csr::vector || kernel == csr::vector32 || kernel == csr::scalar ? most : 1;
+}
+
+/// Sums of a row are in registers.
+inline constexpr std::uint64_t most_of_host = 16;
+/// Of a layout on a host with AVX2; 1: it goes column by column. host_loader does not compile with other multiplies.
+constexpr std::uint64_t of_host(std::string_view layout) {
+  for (const std::string_view has_columns : {"csr", "ell", "ellpack_r", "sell", "pjds", "csell", "bitflag"})
+    if (layout == has_columns) return most_of_host;
+  return 1;
 }
 
 }  // namespace spmvpack::launch_rules::columns
