@@ -43,11 +43,9 @@ SourceMatrix random_matrix(std::uint64_t rows, std::uint64_t cols, std::uint64_t
     std::copy(pattern[i].begin(), pattern[i].end(), m.col_idx.begin() + m.row_ptr[i]);
     m.row_ptr[i + 1] = m.row_ptr[i] + pattern[i].size();
   }
-  std::visit(
-      [&]<class T>(Array<T>& values) {
-        for (T& v : values) v = static_cast<T>(random() % distinct) / T{3};
-      },
-      m.values);
+  dispatch(type, [&]<class T>(T) {
+    for (T& v : std::get<Array<T>>(m.values)) v = static_cast<T>(random() % distinct) / T{3};
+  });
   source.provenance.source = "random.mtx";
   source.provenance.entries = nnz;
   source.provenance.comments = {"a comment", "another"};

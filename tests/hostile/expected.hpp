@@ -59,7 +59,8 @@ class Entries {
       for (std::uint64_t r = 0; r < m.rows; ++r)
         for (std::uint64_t k = m.row_ptr[r]; k < m.row_ptr[r + 1]; ++k)
           all_.push_back({infos_[i].role, of(infos_[i].rows, "row_map", r), of(infos_[i].cols, "col_map", m.col_idx[k]),
-                          std::visit([&](const auto& values) { return static_cast<double>(values[k]); }, m.values)});
+                          dispatch(m.value_type(),
+                                   [&]<class T>(T) { return static_cast<double>(std::get<Array<T>>(m.values)[k]); })});
     }
   }
 

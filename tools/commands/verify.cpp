@@ -48,7 +48,8 @@ std::optional<T> value_at(const CsrView& a, std::uint64_t row, std::uint64_t col
 
 template <class T>
 bool same_bits(const std::optional<T>& a, const std::optional<T>& b) {
-  return a.has_value() == b.has_value() && (!a || std::bit_cast<bits_of<T>>(*a) == std::bit_cast<bits_of<T>>(*b));
+  const auto bits = [](const std::optional<T>& value) { return std::bit_cast<bits_of<T>>(value.value_or(T{})); };
+  return a.has_value() == b.has_value() && bits(a) == bits(b);
 }
 
 template <class T>
