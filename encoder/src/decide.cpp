@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "columns.hpp"
+#include "column_passes.hpp"
 #include "common_work.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "columns.hpp"
+#include "column_passes.hpp"
 #include "common_work.hpp"
 #include "layouts/amb/amb_work.hpp"
 #include "layouts/bitflag/bitflag_work.hpp"

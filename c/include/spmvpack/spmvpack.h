@@ -396,10 +396,10 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_multiply(const spmvpack_matrix* matrix,
 
 /* Encodes a matrix whose arrays are in the current device's memory, there, and sets *matrix to it: no array is copied
    to the host. Columns are SPMVPACK_I32 and increase within each row. The layout is one of csr, ell, sell, csell and
-   bitflag, or auto, which takes the best of these (docs/GPU_ENCODER.md); a codec and `tune` are for hosts. Passes run on `stream`, which has seen what wrote
-   the arrays; the call returns when the matrix multiplies. Errors: SPMVPACK_BAD_INPUT (a row that is not sorted, or has
-   a column twice, or out of range); SPMVPACK_UNSUPPORTED (what only the host plans); SPMVPACK_USAGE, also if the stream
-   is in capture; after any error nothing is left. */
+   bitflag, or auto, which takes the best of these (docs/GPU_ENCODER.md); a codec and `tune` are for hosts. Passes run
+   on `stream`, which has seen what wrote the arrays; the call returns when the matrix multiplies. Errors:
+   SPMVPACK_BAD_INPUT (a row that is not sorted, or has a column twice, or out of range); SPMVPACK_UNSUPPORTED (what
+   only the host plans); SPMVPACK_USAGE, also if the stream is in capture; after any error nothing is left. */
 SPMVPACK_EXPORT spmvpack_status spmvpack_encode_on_device(const spmvpack_csr* csr,
                                                           const spmvpack_encode_options* options, void* stream,
                                                           spmvpack_matrix** matrix);

@@ -40,14 +40,13 @@ void fill(const PartPlan& /*plan*/, const CsrView& a, std::size_t section, std::
 }  // namespace
 }  // namespace coo_plans
 
-extern const LayoutEncoder coo{.name = "coo",
-                               .summary = "coordinates: row, column and value of every entry",
-                               .suits = "nearly all rows empty; otherwise larger than csr",
-                               .settings = {},
-                               .plan = coo_plans::plan,
-                               .fill = coo_plans::fill,
-                                .traits = {.update_multiplies = 1,
-                                           .takes_complex = true,
-                                           .empty_rows = EmptyRows::in_a_pass}};
+extern const LayoutEncoder coo{
+    .name = "coo",
+    .summary = "coordinates: row, column and value of every entry",
+    .suits = "nearly all rows empty; otherwise larger than csr",
+    .settings = {},
+    .plan = coo_plans::plan,
+    .fill = coo_plans::fill,
+    .traits = {.update_multiplies = 1, .takes_complex = true, .empty_rows = EmptyRows::in_a_pass}};
 
 }  // namespace spmvpack::encoder::layouts

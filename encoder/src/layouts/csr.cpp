@@ -167,6 +167,6 @@ extern const LayoutEncoder csr{"csr",
                                {},
                                csr_plans::plan,
                                csr_plans::fill,
-                                {.update_multiplies = 1, .takes_complex = true}};
+                               {.update_multiplies = 1, .takes_complex = true}};
 
 }  // namespace spmvpack::encoder::layouts

@@ -4,7 +4,7 @@
 #include <array>
 #include <atomic>
 
-#include "columns.hpp"
+#include "column_passes.hpp"
 #include "common_work.hpp"
 #include "decide.hpp"
 #include "layouts/bitflag/bitflag_work.hpp"

@@ -1,6 +1,6 @@
 #include "decide.hpp"
 
-#include "columns.hpp"
+#include "column_passes.hpp"
 #include "layouts/csell/csell_work.hpp"
 #include "layouts/layouts.hpp"
 #include "spmvpack/encoding_rules/csell.hpp"

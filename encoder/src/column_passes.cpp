@@ -1,4 +1,4 @@
-#include "columns.hpp"
+#include "column_passes.hpp"
 
 #include <fmt/format.h>
 
