@@ -124,6 +124,8 @@ class GoldenFiles(unittest.TestCase):
                 codec = ("zstd", "none")[turn % 2]
                 expected, source = entries_of(path)
                 takes = [name for name in layout_names() if name != "pkt" or expected.shape[0] == expected.shape[1]]
+                if np.iscomplexobj(expected.values):
+                    takes = ["csr", "coo"]
                 layout = min(takes, key=lambda name: met[name, codec])
                 met[layout, codec] += 1
                 with self.subTest(path.stem, layout=layout):

@@ -106,9 +106,10 @@ class Entries:
             return f"{self.shape}, {len(self.rows)} entries; {other.shape}, {len(other.rows)} entries"
         if self.values.dtype != other.values.dtype:
             return f"{self.values.dtype}; {other.values.dtype}"
-        bits = f"u{self.values.itemsize}"
+        parts = 2 if np.iscomplexobj(self.values) else 1
         wrong = (self.rows != other.rows) | (self.columns != other.columns)
-        unequal = self.values.view(bits) != other.values.view(bits)
+        mine, others = (m.values.view(f"u{m.values.itemsize // parts}").reshape(-1, parts) for m in (self, other))
+        unequal = np.any(mine != others, axis=1)
         if any_nan:
             unequal &= ~(np.isnan(self.values) & np.isnan(other.values))
         where = np.flatnonzero(wrong | unequal)
@@ -135,10 +136,12 @@ def read_mtx(text, dtype):
     shape = tuple(map(int, lines[0][:2]))
     entries = []
     for line in lines[1:]:
-        row, column, value = int(line[0]) - 1, int(line[1]) - 1, 1.0 if field == "pattern" else float(line[2])
+        row, column, parts = int(line[0]) - 1, int(line[1]) - 1, [float(part) for part in line[2:]] or [1.0]
+        value = complex(*parts) if field == "complex" else parts[0]
         entries.append((row, column, value))
         if symmetry != "general" and row != column:
-            entries.append((column, row, -value if symmetry == "skew-symmetric" else value))
+            mirrored = {"skew-symmetric": -value, "hermitian": value.conjugate()}.get(symmetry, value)
+            entries.append((column, row, mirrored))
     assert len(lines) - 1 == int(lines[0][2])
     columns = list(zip(*entries)) or [[], [], []]
     return Entries(shape, np.array(columns[0], np.int64), np.array(columns[1], np.int64), np.array(columns[2], dtype))

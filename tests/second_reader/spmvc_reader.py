@@ -362,8 +362,9 @@ def check_fit(h, matrix):
         require(np.all(np.isfinite(values) & (np.trunc(values) == values)), stage, "a value that is not an integer")
     if h.mirror == 1:
         return
-    part = values.itemsize // 2 if h.field == 4 else values.itemsize
-    bits = values.view(f"<u{part}").reshape(len(values), -1)  # a row for each value, of its parts
+    parts = 2 if h.field == 4 else 1
+    part = values.itemsize // parts
+    bits = values.view(f"<u{part}").reshape(len(values), parts)  # a row for each value
     sign = bits.dtype.type(1 << (8 * part - 1))
     flip = np.array({2: [0], 3: [sign], 4: [0, sign]}[h.mirror], bits.dtype)
     order = np.lexsort((matrix.rows, matrix.columns))  # the transpose, sorted

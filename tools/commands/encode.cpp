@@ -30,7 +30,7 @@ void add_options(po::options_description& options) {
        "output file (default: A.spmvc for A.mtx)")            //
       ("force,f", po::bool_switch(), "overwrite the output")  //
       ("value-type", po::value<std::string>()->value_name("TYPE"),
-       "f64, f32, c128 or c64 (default: f64 or c128, or the container's)");
+       "f64, f32, c128 or c64 (default: the source's)");
   add_encoding_options(options);
   options.add_options()("transpose", po::bool_switch(), "also store A^T, for multiplies by it");
   add_aim_options(options);

@@ -35,7 +35,7 @@ void add_options(po::options_description& options) {
       ("csv", po::bool_switch(), "print a line per matrix and layout, for tables")                              //
       ("transpose", po::bool_switch(), "also the cost of A^T (encode --transpose)")                             //
       ("value-type", po::value<std::string>()->value_name("TYPE"),
-       "f64, f32, c128 or c64 (default: f64 or c128, or the container's)")  //
+       "f64, f32, c128 or c64 (default: the source's)")  //
       ("set", po::value<std::vector<std::string>>()->value_name("NAME=VALUE"),
        "layout setting, such as ccoo.k=4; may be repeated");
   add_aim_options(options);
