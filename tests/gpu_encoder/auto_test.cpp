@@ -141,8 +141,8 @@ void check_choice(const CsrMatrix& m, const DeviceEncodeRequest& request) {
 /// Caches of all kinds, some of which hold x, or a group's entries.
 std::vector<XCache> caches() {
   std::vector<XCache> all;
-  for (const std::uint64_t bytes : {0, 32, 500, 4000, 300'000, 2'000'000})
-    for (const std::uint64_t rows : {0, 1, 7, 64}) {
+  for (const std::uint64_t bytes : {0U, 32U, 500U, 4000U, 300'000U, 2'000'000U})
+    for (const std::uint64_t rows : {0U, 1U, 7U, 64U}) {
       all.push_back({.bytes = bytes, .rows_per_cache = rows});
       all.push_back({.bytes = bytes, .entries_per_cache = 37 * rows});
     }
