@@ -118,7 +118,18 @@ CsrMatrix transpose_of(const CsrView& a, const EncodeRequest& request) {
   return transposed(a, request.threads);
 }
 
-/// A matrix, and what its container says of it. Field and symmetry are of values: see EncodeRequest::updatable.
+// Field and symmetry are of values: see EncodeRequest::updatable.
+Field field_for(const EncodeRequest& request, const CsrView& a, Field field) {
+  return request.updatable ? field_of(a.value_type()) : field;
+}
+Symmetry symmetry_for(const EncodeRequest& request, Symmetry symmetry) {
+  return request.updatable ? Symmetry::general : symmetry;
+}
+Symmetry found_for(const EncodeRequest& request, const CsrView& a, Symmetry symmetry) {
+  return request.updatable ? Symmetry::general : found_in(a, symmetry, request.threads);
+}
+
+/// A matrix, and what its container says of it.
 struct Described {
   CsrView a;
   Field field = Field::real;
@@ -135,8 +146,8 @@ class MatrixEncoder {
         strategy_(strategy),
         request_(request),
         recorded_(recorded(request, strategy)),
-        field_(request.updatable ? field_of(matrix.a.value_type()) : matrix.field),
-        symmetry_(request.updatable ? Symmetry::general : matrix.symmetry) {}
+        field_(field_for(request, matrix.a, matrix.field)),
+        symmetry_(symmetry_for(request, matrix.symmetry)) {}
 
   /// `out` is a path or a ByteSink.
   template <class Output>
@@ -144,7 +155,7 @@ class MatrixEncoder {
     auto start = std::chrono::steady_clock::now();
     report_progress(request_.progress, "check", 0, 0);
     m_.a.check(request_.threads);
-    if (!request_.updatable) found_ = found_in(m_.a, symmetry_, request_.threads);
+    found_ = found_for(request_, m_.a, symmetry_);
     plan();
     plan_transpose();
     result_.plan_seconds = seconds_since(start);
@@ -184,18 +195,12 @@ class MatrixEncoder {
     const MatrixFacts& of_matrix = facts();
     std::optional<PlannedMatrix> transpose;
     if (result_.transpose) transpose.emplace(PlannedMatrix{transpose_, *result_.transpose});
-    WriteOptions options;
-    options.codec = request_.codec;
-    options.level = request_.level;
-    options.threads = request_.threads;
-    options.overwrite = request_.overwrite;
-    options.progress = request_.progress;
     result_.comments_left_out =
         provenance_of(of_matrix, m_.provenance, result_.plan, recorded_, result_.tuning).comments_left_out;
     result_.file_bytes = write_container(out,
                                          container_source(of_matrix, m_.provenance, {m_.a, result_.plan}, recorded_,
                                                           transpose, result_.tuning, m_.share),
-                                         options);
+                                         write_options(request_));
   }
 
   /// Found once.
@@ -265,6 +270,23 @@ EncodeRequest recorded(const EncodeRequest& request, const Strategy& strategy) {
 MatrixFacts facts_of(const SourceMatrix& source, int threads) {
   return facts_of_view(source.matrix, source.field, source.symmetry, found_in(source.matrix, source.symmetry, threads),
                        source.share, threads);
+}
+
+MatrixFacts facts_of(const SourceMatrix& source, const EncodeRequest& request) {
+  const CsrView a = source.matrix;
+  const Symmetry symmetry = symmetry_for(request, source.symmetry);
+  return facts_of_view(a, field_for(request, a, source.field), symmetry, found_for(request, a, symmetry), source.share,
+                       request.threads);
+}
+
+WriteOptions write_options(const EncodeRequest& request) {
+  WriteOptions options;
+  options.codec = request.codec;
+  options.level = request.level;
+  options.threads = request.threads;
+  options.overwrite = request.overwrite;
+  options.progress = request.progress;
+  return options;
 }
 
 MatrixFacts facts_of(const CsrView& matrix, int threads) {

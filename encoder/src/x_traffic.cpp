@@ -6,25 +6,26 @@
 #include <array>
 #include <atomic>
 #include <bit>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "spmvpack/container/base/array.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/base/shared_bits.hpp"
+#include "spmvpack/encoding_rules/x_cache.hpp"
 
 namespace spmvpack::encoder {
 namespace {
 
-constexpr std::uint64_t ways = 4, entries_per_piece = std::uint64_t{1} << 18, rows_per_piece = 1024;
+using x_cache::ways;
+constexpr std::uint64_t entries_per_piece = std::uint64_t{1} << 18, rows_per_piece = 1024;
 constexpr std::uint64_t max_per_line = std::uint64_t{1} << 16;
 
-/// Sets of four lines, the most recently used first. Two caches that saw consecutive stretches of one sequence combine
+/// Two caches that saw consecutive stretches of one sequence combine
 /// exactly to the cache that saw all of it: only the first lines of a set depend on what came before.
 class Cache {
  public:
-  static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();  // more lines than x can have
+  static constexpr std::uint32_t none = x_cache::no_line;
 
   explicit Cache(std::uint64_t sets) : sets_(sets), tags_(sets * ways, none) {}
 
@@ -71,20 +72,7 @@ class Cache {
   }
 
  private:
-  /// Makes the line its set's most recent one. Returns the line if it was there, else the one that had to go (or none).
-  /// Free of branches: whether a gather hits cannot be predicted.
-  std::uint32_t touch(std::uint32_t line) {
-    // Multiples of the golden ratio: neighbouring lines go to sets far apart, and a range of lines fills all evenly.
-    const std::uint64_t hash = static_cast<std::uint32_t>(line * 2'654'435'769U);
-    std::uint32_t* tags = &tags_[(hash * sets_ >> 32U) * ways];
-    const std::uint32_t t0 = tags[0], t1 = tags[1], t2 = tags[2], t3 = tags[3];
-    const bool in0 = t0 == line, in1 = in0 || t1 == line, in2 = in1 || t2 == line;
-    tags[0] = line;
-    tags[1] = in0 ? t1 : t0;
-    tags[2] = in1 ? t2 : t1;
-    tags[3] = in2 ? t3 : t2;
-    return in2 ? line : t3;
-  }
+  std::uint32_t touch(std::uint32_t line) { return x_cache::touch(&tags_[x_cache::set_of(line, sets_) * ways], line); }
 
   std::uint64_t sets_;
   Array<std::uint32_t> tags_;

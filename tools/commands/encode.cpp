@@ -29,8 +29,7 @@ void add_options(po::options_description& options) {
       ("output,o", po::value<std::string>()->value_name("A.spmvc"),
        "output file (default: A.spmvc for A.mtx)")            //
       ("force,f", po::bool_switch(), "overwrite the output")  //
-      ("value-type", po::value<std::string>()->value_name("TYPE"),
-       "f64, f32, c128 or c64 (default: the source's)");
+      ("value-type", po::value<std::string>()->value_name("TYPE"), "f64, f32, c128 or c64 (default: the source's)");
   add_encoding_options(options);
   options.add_options()("transpose", po::bool_switch(), "also store A^T, for multiplies by it");
   add_aim_options(options);

@@ -20,16 +20,6 @@ namespace {
 
 namespace po = boost::program_options;
 
-/// The facts of a container that encoder::encode() writes: those of an updatable one hold for any values.
-MatrixFacts facts_for(const SourceMatrix& source, const encoder::EncodeRequest& request) {
-  MatrixFacts facts = encoder::facts_of(source, request.threads);
-  if (request.updatable) {
-    facts.field = Field::real;
-    facts.symmetry = facts.found = Symmetry::general;
-  }
-  return facts;
-}
-
 /// What is known of a plan that was made elsewhere: its parts and the sizes of their sections.
 encoder::Plan plan_of(const encoder::EncodeRequest& request, const std::vector<PartSource>& parts, format::Role role) {
   encoder::Plan plan;
@@ -92,20 +82,14 @@ encoder::EncodeResult encode_on_gpu(const SourceMatrix& source, const encoder::E
 
   const Stopwatch writing;
   report_progress(request.progress, "digest", 0, 0);
-  const MatrixFacts facts = facts_for(source, request);
+  const MatrixFacts facts = encoder::facts_of(source, request);
   result.symmetry = facts.symmetry == Symmetry::general ? facts.found : facts.symmetry;
   // Of no parts: those of the device follow.
   ContainerSource container = encoder::container_source(
       facts, source.provenance, {a, encoder::Plan{}},
       encoder::recorded(request, encoder::find_strategy(request.strategy)), {}, {}, source.share);
   container.parts = std::move(parts);
-  WriteOptions options;
-  options.codec = request.codec;
-  options.level = request.level;
-  options.threads = request.threads;
-  options.overwrite = request.overwrite;
-  options.progress = request.progress;
-  result.file_bytes = write_container(output, container, options);
+  result.file_bytes = write_container(output, container, encoder::write_options(request));
   result.comments_left_out = Container::open(output).provenance().comments_left_out;
   result.write_seconds = writing.seconds();
   return result;

@@ -17,28 +17,19 @@
 #include "execution/warp.hpp"
 #include "memory.hpp"
 #include "spmvpack/encoder/x_traffic.hpp"
+#include "spmvpack/encoding_rules/x_cache.hpp"
 
 namespace spmvpack::gpu_encoder::x_traffic {
 
-inline constexpr std::uint32_t no_line = ~0U;
-/// A multiple of the golden ratio, as encoder has it.
-SPMVPACK_HOST_DEVICE inline std::uint64_t hash_of(std::uint32_t line) { return line * 2'654'435'769U; }
+using encoder::x_cache::no_line;
+using encoder::x_cache::set_of;
 
-/// Four lines, the most recently used first.
 struct alignas(16) CacheSet {
-  static constexpr std::uint64_t ways = 4;
+  static constexpr std::uint64_t ways = encoder::x_cache::ways;
   std::uint32_t line[ways];
 
   /// Whether it was not there.
-  SPMVPACK_HOST_DEVICE bool misses(std::uint32_t wanted) {
-    const std::uint32_t l0 = line[0], l1 = line[1], l2 = line[2], l3 = line[3];
-    const bool in0 = l0 == wanted, in1 = in0 || l1 == wanted, in2 = in1 || l2 == wanted;
-    line[0] = wanted;
-    line[1] = in0 ? l1 : l0;
-    line[2] = in1 ? l2 : l1;
-    line[3] = in2 ? l3 : l2;
-    return !in2 && l3 != wanted;
-  }
+  SPMVPACK_HOST_DEVICE bool misses(std::uint32_t wanted) { return encoder::x_cache::touch(line, wanted) != wanted; }
 };
 static_assert(sizeof(CacheSet) == 16);
 SPMVPACK_HOST_DEVICE constexpr CacheSet empty_set() { return {{no_line, no_line, no_line, no_line}}; }
@@ -112,7 +103,7 @@ struct CountDistinct {
     return (words[line / 32] & bit) == 0 && (atomic_or(words + line / 32, bit) & bit) == 0;
   }
   SPMVPACK_HOST_DEVICE bool adds(std::uint32_t* words, std::uint32_t line) const {
-    for (std::uint64_t slot = hash_of(line) * caches.hashed >> 32U;; slot = slot + 1 == caches.hashed ? 0 : slot + 1) {
+    for (std::uint64_t slot = set_of(line, caches.hashed);; slot = slot + 1 == caches.hashed ? 0 : slot + 1) {
       std::uint32_t there = words[slot];
       if (there == no_line) there = atomic_exchange_if(words + slot, no_line, line);
       if (there == no_line) return true;
@@ -141,8 +132,8 @@ struct Simulate {
     for (std::uint64_t k = first; k < end; k += warp_lanes) {
       w.each([&](unsigned lane) {
         line[lane] = k + lane < end ? groups.new_line(k + lane, first) : no_line;
-        set[lane] = line[lane] == no_line ? no_line - lane
-                                          : static_cast<std::uint32_t>(hash_of(line[lane]) * caches.sets >> 32U);
+        set[lane] =
+            line[lane] == no_line ? no_line - lane : static_cast<std::uint32_t>(set_of(line[lane], caches.sets));
       });
       w.rank(set, rank);
       const std::uint32_t last = w.most([&](unsigned lane) { return rank[lane]; });
@@ -206,7 +197,7 @@ std::uint64_t lines_by_sorting(const Execution& run, const Groups& groups, const
         (g.begin(stretch.first + middle) <= k ? low : high) = middle;
       }
       line[i] = g.line(k);
-      key[i] = low * per_group + (distinct ? line[i] : hash_of(line[i]) * sets >> 32U);
+      key[i] = low * per_group + (distinct ? line[i] : set_of(line[i], sets));
     });
     run.sort_pairs(keys, lines, count, key_bits);
     key = keys.data();

@@ -85,6 +85,10 @@ SPMVPACK_EXPORT EncodeResult encode(const CsrView& matrix, const EncodeRequest& 
 /// The facts of a matrix, including its content digest and what its entries are, bit for bit. Parallel.
 SPMVPACK_EXPORT MatrixFacts facts_of(const SourceMatrix& source, int threads = 0);
 SPMVPACK_EXPORT MatrixFacts facts_of(const CsrView& matrix, int threads = 0);
+/// Those that encode() writes: of an updatable matrix, field and symmetry of any values.
+SPMVPACK_EXPORT MatrixFacts facts_of(const SourceMatrix& source, const EncodeRequest& request);
+/// How encode() writes.
+SPMVPACK_EXPORT WriteOptions write_options(const EncodeRequest& request);
 /// The request as the provenance records it: with those settings that the strategy has, and with the aim if its plans
 /// depend on it. encode() and the report describe a file by this, so that both name the same bytes.
 SPMVPACK_EXPORT EncodeRequest recorded(const EncodeRequest& request, const Strategy& strategy);
