@@ -124,7 +124,7 @@ Groups groups_of(const XCache& cache, const CsrView& a) {
 /// A cache for each group of rows, or of entries. A group of fewer entries than the cache has lines fills none: its
 /// distinct lines are counted, exactly, and without a cache to empty.
 std::uint64_t lines_of_many_caches(const CsrView& a, const Groups& of, std::uint64_t lines, std::uint64_t sets,
-                                   int shift, int threads) {
+                                   int shift, std::uint64_t simulated_entries, int threads) {
   struct Scratch {
     Array<std::uint32_t> seen;  // the group that touched a line last, plus one; there are less than 2^32 of them
     CountedVector<std::uint32_t> sorted;  // lines of a group
@@ -139,19 +139,25 @@ std::uint64_t lines_of_many_caches(const CsrView& a, const Groups& of, std::uint
     return of.are_rows ? a.row_ptr(first) : first;
   };
   const bool fits = lines <= sets * ways;
-  std::atomic<std::uint64_t> total{0};
+  const x_cache::Sample sample = x_cache::Sample::of(a.nnz(), groups, simulated_entries);
+  std::atomic<std::uint64_t> of_sample{0}, of_large{0}, entries{0}, entries_of_sample{0};
   parallel_for(div_up(groups, groups_per_task), threads, [&](std::uint64_t task, std::uint64_t worker) {
     Scratch& mine = scratch[worker];
-    std::uint64_t count = 0;
+    std::uint64_t regular = 0, large = 0;
+    x_cache::SampledEntries sampled;
     for (std::uint64_t g = task * groups_per_task; g < std::min((task + 1) * groups_per_task, groups); ++g) {
       const std::uint32_t* column = a.col_idx() + first_entry(g);
       const std::uint32_t* const end = a.col_idx() + first_entry(g + 1);
-      if (!fits && static_cast<std::uint64_t>(end - column) > sets * ways) {
+      const auto n = static_cast<std::uint64_t>(end - column);
+      sampled.add(sample, g, n);
+      if (!sample.takes(g, n)) continue;
+      std::uint64_t& count = sample.is_large(n) ? large : regular;
+      if (!fits && n > sets * ways) {
         if (mine.cache.sets() == 0) mine.cache = Cache(sets);
         mine.cache.clear();
         count += mine.cache.run(column, end, shift);
       } else if (few_entries) {
-        mine.sorted.resize(static_cast<std::size_t>(end - column));
+        mine.sorted.resize(n);
         std::transform(column, end, mine.sorted.begin(), [shift](std::uint32_t c) { return c >> shift; });
         std::sort(mine.sorted.begin(), mine.sorted.end());
         count += static_cast<std::uint64_t>(std::unique(mine.sorted.begin(), mine.sorted.end()) - mine.sorted.begin());
@@ -161,9 +167,12 @@ std::uint64_t lines_of_many_caches(const CsrView& a, const Groups& of, std::uint
         for (; column != end; ++column) count += std::exchange(mine.seen[*column >> shift], mark) != mark ? 1 : 0;
       }
     }
-    total += count;
+    of_sample += regular;
+    of_large += large;
+    entries += sampled.all;
+    entries_of_sample += sampled.simulated;
   });
-  return total;
+  return of_large + x_cache::SampledEntries{entries, entries_of_sample}.lines(of_sample);
 }
 
 }  // namespace
@@ -174,13 +183,14 @@ std::uint64_t x_lines_loaded(const CsrView& a, const XCache& cache, int threads)
     throw Error(errc::usage,
                 fmt::format("a line of {} bytes for elements of {}", cache.line_bytes, cache.element_bytes), {},
                 "give a line that is a power of two of elements");
+  if (cache.simulated_entries == 0) throw Error(errc::usage, "a sample of no entries");
   if (a.nnz() == 0 || cache.bytes == 0) return a.nnz();
   const int shift = std::countr_zero(per_line);
   const std::uint64_t lines = div_up(a.cols(), per_line);
   const std::uint64_t sets = div_up(div_up(cache.bytes, cache.line_bytes), ways);
   const Groups groups = groups_of(cache, a);
   if (groups.size != 0 && groups.size < groups.all)
-    return lines_of_many_caches(a, groups, lines, std::min(sets, lines), shift, threads);
+    return lines_of_many_caches(a, groups, lines, std::min(sets, lines), shift, cache.simulated_entries, threads);
   return lines <= sets * ways ? distinct_lines(a, lines, shift, threads) : lines_of_one_cache(a, sets, shift, threads);
 }
 

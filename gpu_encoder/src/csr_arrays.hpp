@@ -8,6 +8,16 @@
 
 namespace spmvpack::gpu_encoder {
 
+/// The last i of [low, high) with of(i) <= k, by bisection: `of` never falls, and of(low) <= k.
+template <class Of>
+SPMVPACK_HOST_DEVICE std::uint64_t last_at_most(std::uint64_t low, std::uint64_t high, std::uint64_t k, Of&& of) {
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (of(middle) <= k ? low : high) = middle;
+  }
+  return low;
+}
+
 struct Csr {
   std::uint64_t rows = 0, cols = 0, nnz = 0;
   const std::uint32_t* narrow = nullptr;  ///< row pointers of 32 bits, or null
@@ -22,14 +32,9 @@ struct Csr {
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t row_length(std::uint64_t i) const {
     return row_ptr(i + 1) - row_ptr(i);
   }
-  /// The row of entry k < nnz, by bisection.
+  /// The row of entry k < nnz.
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t row_of(std::uint64_t k) const {
-    std::uint64_t low = 0, high = rows;  // row_ptr(low) <= k < row_ptr(high)
-    while (high - low > 1) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      (row_ptr(middle) <= k ? low : high) = middle;
-    }
-    return low;
+    return last_at_most(0, rows, k, [&](std::uint64_t r) { return row_ptr(r); });
   }
   /// The bits of the values; Bits is as large as one.
   template <class Bits>

@@ -188,6 +188,41 @@ TEST_CASE("groups of rows have a cache each") {
     CHECK(estimate(a, {.bytes = bytes, .rows_per_cache = 5'000}) == estimate(a, {.bytes = bytes}));
 }
 
+TEST_CASE("of many groups a sample stands for all, and large ones for themselves") {
+  const auto sampled = [](XCache cache, std::uint64_t entries) {
+    cache.simulated_entries = entries;
+    return cache;
+  };
+  int estimated = 0;
+  for (const CsrMatrix& a : {uniform(9'000, 50'000, 9, 1), skewed(9'000, 50'000, 9, 2), banded(9'000, {-70, 0, 3})})
+    for (const std::uint64_t bytes : {256U, 1U << 19U})
+      for (const XCache& cache :
+           {XCache{.bytes = bytes, .rows_per_cache = 16}, XCache{.bytes = bytes, .entries_per_cache = 128}}) {
+        const auto all = static_cast<double>(estimate(a, sampled(cache, a.nnz())));
+        const auto some = static_cast<double>(estimate(a, sampled(cache, a.nnz() / 4)));
+        CAPTURE(bytes, cache.rows_per_cache, all, some);
+        CHECK(some >= 0.97 * all);
+        CHECK(some <= 1.03 * all);
+        estimated += some != all ? 1 : 0;
+      }
+  CHECK(estimated >= 8);  // of a band each group loads as much
+  // Row 5 has a third of the entries, side by side, and is in no sample: a quarter of a line each, others a whole one.
+  const CsrMatrix a = matrix(3'000, 80'000, [](std::uint64_t i) {
+    Row row;
+    for (std::uint32_t k = 0; k < (i == 5 ? 15'000U : 10U); ++k)
+      row.push_back(i == 5 ? k : static_cast<std::uint32_t>((i * 7919 + k * 8000) % 80'000));
+    std::sort(row.begin(), row.end());
+    return row;
+  });
+  const XCache cache{.bytes = std::uint64_t{1} << 20U, .rows_per_cache = 1};
+  CHECK(estimate(a, cache) == 15'000 / 4 + 10 * 2'999);
+  CHECK(estimate(a, sampled(cache, 2'000)) == estimate(a, cache));
+  // Fewer than 256 groups are all simulated.
+  const CsrMatrix b = uniform(255, 5'000, 9, 4);
+  CHECK(estimate(b, sampled(cache, 1)) == exact_lru(b, cache));
+  CHECK_THROWS_AS(estimate(a, sampled(cache, 0)), Error);
+}
+
 TEST_CASE("groups of entries have a cache each, wherever rows end") {
   for (const CsrMatrix& a : {uniform(5'000, 50'000, 9, 1), skewed(5'000, 50'000, 9, 2), banded(5'000, {-70, 0, 3})})
     for (const std::uint64_t entries : {1U, 7U, 256U, 8192U}) {

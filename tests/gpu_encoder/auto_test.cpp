@@ -138,13 +138,17 @@ void check_choice(const CsrMatrix& m, const DeviceEncodeRequest& request) {
   CHECK(choice.seconds == seconds);
 }
 
-/// Caches of all kinds, some of which hold x, or a group's entries.
+/// Caches of all kinds, some of which hold x, or a group's entries; of many groups all are simulated, or a sample.
 std::vector<XCache> caches() {
   std::vector<XCache> all;
   for (const std::uint64_t bytes : {0U, 32U, 500U, 4000U, 300'000U, 2'000'000U})
     for (const std::uint64_t rows : {0U, 1U, 7U, 64U}) {
       all.push_back({.bytes = bytes, .rows_per_cache = rows});
       all.push_back({.bytes = bytes, .entries_per_cache = 37 * rows});
+      if (rows == 1) {
+        all.push_back({.bytes = bytes, .rows_per_cache = rows, .simulated_entries = 200});
+        all.push_back({.bytes = bytes, .entries_per_cache = 37, .simulated_entries = 1});
+      }
     }
   return all;
 }

@@ -15,7 +15,8 @@ struct BitMarks {
 
   SPMVPACK_HOST_DEVICE void set(std::uint64_t i) const {
     const std::uint32_t bit = std::uint32_t{1} << (i % 32);
-    if ((words[i / 32] & bit) == 0) atomic_or(words + i / 32, bit);
+    // What is near may be out of date: without a second look, each multiprocessor would set each bit many times.
+    if ((words[i / 32] & bit) == 0 && (newest(words + i / 32) & bit) == 0) atomic_or(words + i / 32, bit);
   }
 };
 

@@ -143,14 +143,13 @@ void sample(const Execution& run, const Csr& a, encoder::Survey& s) {
   std::uint64_t *const slot = slots.data(), *const found = counts.data();
   run.zero(found, counts.bytes());
   run.each(slots.size(), [=] SPMVPACK_HOST_DEVICE(std::uint64_t i) { slot[i] = NumberSet::free; });
-  run.each_group(rows, [=] SPMVPACK_HOST_DEVICE(std::uint64_t i, Group group) {
-    const std::uint64_t r = i * stride, begin = m.row_ptr(r), length = m.row_length(r);
-    for (std::uint64_t e = group.lane; e < length && before[i] + e < left; e += Group::lanes()) {
-      const std::uint64_t column = m.col_idx[begin + e];
-      NumberSet{slot, size, found}.add(column);
-      NumberSet{slot + size, size, found + 1}.add(column / encoder::Survey::segment_columns);
-      NumberSet{slot + 2 * size, size, found + 2}.add(m.rows + column - r);
-    }
+  // By entries: a row of a graph may have more of them than all others.
+  run.each(entries, [=] SPMVPACK_HOST_DEVICE(std::uint64_t e) {
+    const std::uint64_t i = last_at_most(0, rows, e, [&](std::uint64_t row) { return before[row]; });
+    const std::uint64_t r = i * stride, column = m.col_idx[m.row_ptr(r) + e - before[i]];
+    NumberSet{slot, size, found}.add(column);
+    NumberSet{slot + size, size, found + 1}.add(column / encoder::Survey::segment_columns);
+    NumberSet{slot + 2 * size, size, found + 2}.add(m.rows + column - r);
   });
   const std::vector<std::uint64_t> of = run.read(found, sets);
   s.columns = of[0];

@@ -22,6 +22,7 @@
 namespace spmvpack::gpu_encoder::x_traffic {
 
 using encoder::x_cache::no_line;
+using encoder::x_cache::Sample;
 using encoder::x_cache::set_of;
 
 struct alignas(16) CacheSet {
@@ -69,35 +70,83 @@ struct Caches {
   }
 };
 
-/// A warp counts the distinct lines of a group that does not fill its cache: by bits if all lines have some, or by a
-/// hash table.
-struct CountDistinct {
+/// A warp counts what a group loads. `Distinct`: of groups that do not fill their caches, the distinct lines, by bits
+/// if all lines have some, or by a hash table. Others are simulated, 32 entries at a time: those of different sets
+/// together.
+template <bool Distinct>
+struct LinesOfGroups {
   Groups groups;
   Caches caches;
-  std::uint64_t* loaded;
+  Sample sample;
+  std::uint64_t* loaded;  ///< by groups that are not large, and by those that are
 
   template <class Warp>
   SPMVPACK_HOST_DEVICE void operator()(std::uint64_t g, Warp& w) const {
-    const std::uint64_t first = groups.begin(g), end = groups.begin(g + 1);
-    if (first == end || end - first > caches.most || !caches.are_distinct(end - first)) return;
-    std::uint32_t* const words = w.template own<std::uint32_t>();
-    const std::uint64_t size = caches.fits ? (caches.lines + 31) / 32 : caches.hashed;
-    const std::uint32_t empty = caches.fits ? 0 : no_line;
+    const std::uint64_t first = groups.begin(g), end = groups.begin(g + 1), n = end - first;
+    if (n == 0 || n > caches.most || caches.are_distinct(n) != Distinct || !sample.takes(g, n)) return;
     w.meet();
-    w.share(size, [&](std::uint64_t i) { words[i] = empty; });
+    clear(w);
     w.meet();
     typename Warp::template PerLane<std::uint64_t> found;
     w.each([&](unsigned lane) { found[lane] = 0; });
-    for (std::uint64_t k = first; k < end; k += warp_lanes)
+    // Several loads of each lane are on their way together.
+    constexpr unsigned together = 8;
+    for (std::uint64_t k = first; k < end; k += together * warp_lanes) {
+      typename Warp::template PerLane<std::uint32_t> line[together];  // NOLINT(*-avoid-c-arrays): for kernels
       w.each([&](unsigned lane) {
-        const std::uint32_t line = k + lane < end ? groups.new_line(k + lane, first) : no_line;
-        if (line != no_line) found[lane] += (caches.fits ? marks(words, line) : adds(words, line)) ? 1 : 0;
+        unrolled<together>([&](unsigned i) {
+          const std::uint64_t at = k + i * warp_lanes + lane;
+          line[i][lane] = at < end ? groups.new_line(at, first) : no_line;
+        });
       });
+      unrolled<together>([&](unsigned i) { take(w, line[i], found); });
+    }
     const std::uint64_t all = w.sum([&](unsigned lane) { return found[lane]; });
-    w.once([&] { atomic_add(loaded, all); });
+    w.once([&] { atomic_add(loaded + (sample.is_large(n) ? 1 : 0), all); });
   }
 
  private:
+  template <class Warp>
+  using Lines = typename Warp::template PerLane<std::uint32_t>;
+  template <class Warp>
+  using Found = typename Warp::template PerLane<std::uint64_t>;
+
+  template <class Warp>
+  SPMVPACK_HOST_DEVICE void clear(Warp& w) const {
+    if constexpr (Distinct) {
+      std::uint32_t* const words = w.template own<std::uint32_t>();
+      const std::uint32_t empty = caches.fits ? 0 : no_line;
+      w.share(caches.fits ? (caches.lines + 31) / 32 : caches.hashed, [&](std::uint64_t i) { words[i] = empty; });
+    } else {
+      auto* const sets = w.template own<CacheSet>();
+      w.share(caches.sets, [&](std::uint64_t i) { sets[i] = empty_set(); });
+    }
+  }
+  template <class Warp>
+  SPMVPACK_HOST_DEVICE void take(Warp& w, const Lines<Warp>& line, Found<Warp>& found) const {
+    if constexpr (Distinct) {
+      std::uint32_t* const words = w.template own<std::uint32_t>();
+      w.each([&](unsigned lane) {
+        if (line[lane] != no_line)
+          found[lane] += (caches.fits ? marks(words, line[lane]) : adds(words, line[lane])) ? 1 : 0;
+      });
+    } else {
+      auto* const sets = w.template own<CacheSet>();
+      Lines<Warp> set, rank;
+      w.each([&](unsigned lane) {
+        set[lane] =
+            line[lane] == no_line ? no_line - lane : static_cast<std::uint32_t>(set_of(line[lane], caches.sets));
+      });
+      w.rank(set, rank);
+      const std::uint32_t last = w.most([&](unsigned lane) { return rank[lane]; });
+      for (std::uint32_t turn = 0; turn <= last; ++turn) {
+        w.each([&](unsigned lane) {
+          if (line[lane] != no_line && rank[lane] == turn) found[lane] += sets[set[lane]].misses(line[lane]) ? 1 : 0;
+        });
+        w.meet();
+      }
+    }
+  }
   SPMVPACK_HOST_DEVICE static bool marks(std::uint32_t* words, std::uint32_t line) {
     const std::uint32_t bit = std::uint32_t{1} << (line % 32);
     return (words[line / 32] & bit) == 0 && (atomic_or(words + line / 32, bit) & bit) == 0;
@@ -109,43 +158,6 @@ struct CountDistinct {
       if (there == no_line) return true;
       if (there == line) return false;
     }
-  }
-};
-
-/// A warp simulates the cache of a group, 32 entries at a time: those of different sets together.
-struct Simulate {
-  Groups groups;
-  Caches caches;
-  std::uint64_t* loaded;
-
-  template <class Warp>
-  SPMVPACK_HOST_DEVICE void operator()(std::uint64_t g, Warp& w) const {
-    const std::uint64_t first = groups.begin(g), end = groups.begin(g + 1);
-    if (end - first > caches.most || caches.are_distinct(end - first)) return;
-    auto* const sets = w.template own<CacheSet>();
-    w.meet();
-    w.share(caches.sets, [&](std::uint64_t i) { sets[i] = empty_set(); });
-    w.meet();
-    typename Warp::template PerLane<std::uint32_t> line, set, rank;
-    typename Warp::template PerLane<std::uint64_t> missed;
-    w.each([&](unsigned lane) { missed[lane] = 0; });
-    for (std::uint64_t k = first; k < end; k += warp_lanes) {
-      w.each([&](unsigned lane) {
-        line[lane] = k + lane < end ? groups.new_line(k + lane, first) : no_line;
-        set[lane] =
-            line[lane] == no_line ? no_line - lane : static_cast<std::uint32_t>(set_of(line[lane], caches.sets));
-      });
-      w.rank(set, rank);
-      const std::uint32_t last = w.most([&](unsigned lane) { return rank[lane]; });
-      for (std::uint32_t turn = 0; turn <= last; ++turn) {
-        w.each([&](unsigned lane) {
-          if (line[lane] != no_line && rank[lane] == turn) missed[lane] += sets[set[lane]].misses(line[lane]) ? 1 : 0;
-        });
-        w.meet();
-      }
-    }
-    const std::uint64_t all = w.sum([&](unsigned lane) { return missed[lane]; });
-    w.once([&] { atomic_add(loaded, all); });
   }
 };
 
@@ -191,13 +203,10 @@ std::uint64_t lines_by_sorting(const Execution& run, const Groups& groups, const
     std::uint32_t* line = lines.data();
     run.each(count, [=] SPMVPACK_HOST_DEVICE(std::uint64_t i) {
       const std::uint64_t k = begin + place[i];
-      std::uint64_t low = 0, high = stretch.count;  // begin(first + low) <= k < begin(first + high)
-      while (high - low > 1) {
-        const std::uint64_t middle = low + (high - low) / 2;
-        (g.begin(stretch.first + middle) <= k ? low : high) = middle;
-      }
+      const std::uint64_t group =
+          last_at_most(0, stretch.count, k, [&](std::uint64_t j) { return g.begin(stretch.first + j); });
       line[i] = g.line(k);
-      key[i] = low * per_group + (distinct ? line[i] : set_of(line[i], sets));
+      key[i] = group * per_group + (distinct ? line[i] : set_of(line[i], sets));
     });
     run.sort_pairs(keys, lines, count, key_bits);
     key = keys.data();
@@ -244,12 +253,14 @@ struct Shares {
   std::uint64_t largest_distinct = 0;
   bool some_simulated = false;
 };
-inline Shares shares_of(const std::vector<std::uint64_t>& begins, const Caches& caches, std::uint64_t most) {
+inline Shares shares_of(const std::vector<std::uint64_t>& begins, const Caches& caches, const Sample& sample,
+                        std::uint64_t most) {
   Shares shares;
-  bool distinct_before = false;
+  bool distinct_before = false, large_before = false;
   for (std::uint64_t g = 0; g + 1 < begins.size(); ++g) {
     const std::uint64_t begin = begins[g], end = begins[g + 1];
-    const bool distinct = caches.are_distinct(end - begin);
+    if (!sample.takes(g, end - begin)) continue;
+    const bool distinct = caches.are_distinct(end - begin), large = sample.is_large(end - begin);
     if (end - begin <= caches.most) {
       if (distinct)
         shares.largest_distinct = std::max(shares.largest_distinct, end - begin);
@@ -258,18 +269,20 @@ inline Shares shares_of(const std::vector<std::uint64_t>& begins, const Caches& 
       continue;
     }
     if (shares.sorted.empty() || shares.sorted.back().first + shares.sorted.back().count != g ||
-        end - shares.sorted.back().begin > most || distinct != distinct_before)
+        end - shares.sorted.back().begin > most || distinct != distinct_before || large != large_before)
       shares.sorted.push_back({g, 0, begin, end});
     ++shares.sorted.back().count;
     shares.sorted.back().end = end;
     distinct_before = distinct;
+    large_before = large;
   }
   return shares;
 }
 
-/// A cache for each group.
+/// A cache for each group, or for those of a sample with about so many entries.
 template <class Execution>
-std::uint64_t lines_of_groups(const Execution& run, const Groups& groups, Caches caches, std::uint64_t batch) {
+std::uint64_t lines_of_groups(const Execution& run, const Groups& groups, Caches caches, std::uint64_t batch,
+                              std::uint64_t simulated_entries) {
   // A hash table of a warp has three slots for two entries, in 48 KiB; sets take less.
   constexpr std::uint64_t most_hashed = 8192;
   const auto slots_for = [](std::uint64_t entries) { return div_up(entries * 3, 2); };
@@ -280,6 +293,7 @@ std::uint64_t lines_of_groups(const Execution& run, const Groups& groups, Caches
   caches.most = std::max(least_sorted, groups.a.nnz / share);
   if (!caches.fits && caches.sets * CacheSet::ways > most_hashed) caches.most = most_hashed;
   if (caches.fits && bit_bytes > slots_for(most_hashed) * sizeof(std::uint32_t)) caches.most = 0;
+  const Sample sample = Sample::of(groups.a.nnz, groups.count, simulated_entries);
   std::vector<std::uint64_t> begins;
   if (groups.are_rows) {
     const Buffer<std::uint64_t> found = run.template allocate<std::uint64_t>(groups.count + 1);
@@ -287,25 +301,29 @@ std::uint64_t lines_of_groups(const Execution& run, const Groups& groups, Caches
     const Groups g = groups;
     run.each(groups.count + 1, [=] SPMVPACK_HOST_DEVICE(std::uint64_t i) { begin[i] = g.begin(i); });
     begins = run.read(begin, groups.count + 1);
-  } else if (groups.size <= caches.most) {
-    begins = {0, groups.size, groups.size + groups.entries(groups.count - 1)};  // as large as all others, and the last
   } else {
     for (std::uint64_t i = 0; i <= groups.count; ++i) begins.push_back(groups.begin(i));
   }
-  const Shares shares = shares_of(begins, caches, batch);
-  const Buffer<std::uint64_t> sum = run.template allocate<std::uint64_t>(1);
+  encoder::x_cache::SampledEntries sampled;
+  for (std::uint64_t g = 0; g < groups.count; ++g) sampled.add(sample, g, begins[g + 1] - begins[g]);
+  const Shares shares = shares_of(begins, caches, sample, batch);
+  const Buffer<std::uint64_t> sum = run.template allocate<std::uint64_t>(2);
   run.zero(sum.data(), sum.bytes());
   if (shares.largest_distinct != 0) {
     caches.hashed = slots_for(shares.largest_distinct);
     run.each_warp(groups.count, near_bytes(caches.fits ? bit_bytes : caches.hashed * sizeof(std::uint32_t)),
-                  CountDistinct{groups, caches, sum.data()});
+                  LinesOfGroups<true>{groups, caches, sample, sum.data()});
   }
   if (shares.some_simulated)
-    run.each_warp(groups.count, near_bytes(caches.sets * sizeof(CacheSet)), Simulate{groups, caches, sum.data()});
-  std::uint64_t all = run.read(sum.data());
-  for (const Stretch& s : shares.sorted)
-    all += lines_by_sorting(run, groups, caches, s, batch, caches.are_distinct(begins[s.first + 1] - begins[s.first]));
-  return all;
+    run.each_warp(groups.count, near_bytes(caches.sets * sizeof(CacheSet)),
+                  LinesOfGroups<false>{groups, caches, sample, sum.data()});
+  std::vector<std::uint64_t> loaded = run.read(sum.data(), 2);
+  for (const Stretch& s : shares.sorted) {
+    const std::uint64_t entries = begins[s.first + 1] - begins[s.first];
+    loaded[sample.is_large(entries) ? 1 : 0] +=
+        lines_by_sorting(run, groups, caches, s, batch, caches.are_distinct(entries));
+  }
+  return sampled.lines(loaded[0]) + loaded[1];
 }
 
 /// encoder::x_lines_loaded(). Reads the columns once; more often where it sorts.
@@ -324,7 +342,8 @@ std::uint64_t x_lines_loaded(const Execution& run, const Csr& a, const encoder::
   if (size != 0 && size < all)
     return lines_of_groups(
         run, {a, shift, are_rows, size, div_up(all, size)},
-        {lines, std::min(all_sets, lines), lines <= std::min(all_sets, lines) * CacheSet::ways, 0, 0}, batch);
+        {lines, std::min(all_sets, lines), lines <= std::min(all_sets, lines) * CacheSet::ways, 0, 0}, batch,
+        cache.simulated_entries);
   const Groups one{a, shift, false, a.nnz, 1};
   return fits ? distinct_lines(run, one, lines)
               : lines_by_sorting(run, one, {lines, all_sets, false, 0, 0}, {0, 1, 0, a.nnz}, batch, false);

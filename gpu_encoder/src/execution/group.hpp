@@ -81,6 +81,10 @@ __device__ inline unsigned long long* cuda_word(std::uint64_t* p) { return reint
 #endif
 }  // namespace detail
 
+/// What others have written by now.
+SPMVPACK_HOST_DEVICE inline std::uint32_t newest(const std::uint32_t* place) {
+  return *static_cast<const volatile std::uint32_t*>(place);
+}
 /// For u32 and u64; each returns what was there before.
 template <class T>
 SPMVPACK_HOST_DEVICE T atomic_add(T* place, T value) {

@@ -30,6 +30,15 @@ SPMVPACK_HOST_DEVICE inline unsigned bits_set(std::uint32_t mask) {
 #endif
 }
 
+/// f(0), ..., f(n - 1). On a device the calls are unrolled, so that arrays which they index stay in registers.
+template <unsigned n, class F>
+SPMVPACK_HOST_DEVICE void unrolled(F&& f) {
+#ifdef __CUDA_ARCH__
+#pragma unroll
+#endif
+  for (unsigned i = 0; i < n; ++i) f(i);
+}
+
 /// The lanes of a host.
 struct HostWarp {
   template <class T>

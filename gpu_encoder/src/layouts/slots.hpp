@@ -48,12 +48,8 @@ struct SellPlaces {
     }
   };
   [[nodiscard]] SPMVPACK_HOST_DEVICE Walk walk(std::uint64_t first) const {
-    std::uint64_t low = 0, high = slices;  // slice_ptr[low] * slice_rows <= first < slice_ptr[high] * slice_rows
-    while (high - low > 1) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      (slice_ptr[middle] * slice_rows <= first ? low : high) = middle;
-    }
-    return {slice_ptr, slice_rows, low};
+    const auto slot_of = [&](std::uint64_t slice) { return slice_ptr[slice] * slice_rows; };
+    return {slice_ptr, slice_rows, last_at_most(0, slices, first, slot_of)};
   }
 };
 

@@ -16,12 +16,17 @@ struct XCache {
   std::uint64_t rows_per_cache = 0;
   /// The same by consecutive entries, wherever rows end; with 0, by rows.
   std::uint64_t entries_per_cache = 0;
+  /// Of a matrix with more entries than twice that, only a sample of the groups is simulated, which has about so many.
+  std::uint64_t simulated_entries = std::uint64_t{1} << 22U;
 };
 
 /// The number of lines of x that a multiply loads: the gathers of the rows in order, entry after entry, go through an
 /// empty cache with least recently used replacement, and those that miss are counted. If all of x fits, these are the
 /// distinct lines that the entries touch, exactly; otherwise a cache of four-line sets, to which lines are hashed, is
 /// simulated. x starts at the boundary of a line.
+///
+/// Of many groups (at least 256) with a cache each, one in n is simulated, and each that has more than four times the
+/// entries of the mean; the others are taken to load as many lines for each entry.
 ///
 /// Limits of the model: only x is in the cache, and whoever streams a matrix or y through it gives the bytes that are
 /// left for x; rows come one after the other, while a device runs many at a time; nothing is prefetched.

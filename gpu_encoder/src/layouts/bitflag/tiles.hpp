@@ -46,11 +46,7 @@ class Tiles {
       step *= 2;
       high = a_.rows - low < step ? a_.rows : low + step;
     }
-    while (high - low > 1) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      (a_.row_ptr(middle) <= k ? low : high) = middle;
-    }
-    return low;
+    return last_at_most(low, high, k, [&](std::uint64_t r) { return a_.row_ptr(r); });
   }
   /// The row after the last that starts before entry k, or the first of the segment; the segment is that of `row`.
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t row_after(std::uint64_t k, std::uint64_t row) const {
@@ -169,10 +165,7 @@ Chunks cut_at_once(const Execution& run, const Csr& a, const Cut& cut, std::uint
       low = usual;
       if (c < starts[usual + 1]) high = usual + 1;
     }
-    while (high - low > 1) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      (starts[middle] <= c ? low : high) = middle;
-    }
+    low = last_at_most(low, high, c, [&](std::uint64_t tile) { return starts[tile]; });
     std::uint64_t first = 0;
     const Chunk chunk = Tiles(a, cut).chunk(group, rows[low], rows[low + 1], c - starts[low], &first, counter);
     if (group.lane != 0) return;

@@ -15,10 +15,6 @@ namespace spmvpack::gpu_encoder::csell {
 /// The bits of a free slot, which are a NaN's: that value is noted beside the slots.
 inline constexpr std::uint64_t free_slot = ~std::uint64_t{0};
 
-/// What others have written by now.
-SPMVPACK_HOST_DEVICE inline std::uint32_t newest(const std::uint32_t* place) {
-  return *static_cast<const volatile std::uint32_t*>(place);
-}
 /// Whether it is more than `limit`. Lanes may see it at different times, but go on together.
 template <class Warp>
 SPMVPACK_HOST_DEVICE bool is_beyond(Warp& w, const std::uint32_t* place, std::uint64_t limit) {

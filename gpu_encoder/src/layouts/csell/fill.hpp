@@ -18,12 +18,8 @@ struct Tables {
   }
   /// The number of a value within the table of a tile, by bisection.
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t id(const Tile& tile, std::uint64_t bits) const {
-    std::uint32_t low = 0, high = tile.count;  // the value at `low` is at most `bits`, that at `high` is more
-    while (high - low > 1) {
-      const std::uint32_t middle = low + (high - low) / 2;
-      (values[tile.begin + middle] <= bits ? low : high) = middle;
-    }
-    return low;
+    return static_cast<std::uint32_t>(
+        last_at_most(0, tile.count, bits, [&](std::uint64_t i) { return values[tile.begin + i]; }));
   }
 };
 

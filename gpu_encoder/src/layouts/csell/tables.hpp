@@ -40,35 +40,42 @@ struct SomeTiles {
   }
 };
 
-/// How many slots a tile has: a quarter more than values that matter.
-struct CountSlots {
-  Rows rows;
-  SomeTiles some;
-  std::uint64_t limit;
-  std::uint64_t *slots, *entries;
-  SPMVPACK_HOST_DEVICE void operator()(std::uint64_t i) const {
-    const std::uint64_t all = i < some.count() ? some.entries(rows, i) : 0, most = all < limit + 1 ? all : limit + 1;
-    slots[i] = i < some.count() ? most + most / 4 + warp_lanes : 0;
-    entries[i] = all;
-  }
-};
-
-/// Adds the values of a slice to the hash table of its tile.
+/// Adds the values of a piece of a tile to the hash table of the tile. Pieces are as long however long a row is.
 struct AddOfTiles {
+  static constexpr std::uint64_t piece = 1024;  ///< entries
   Rows rows;
   SomeTiles some;
   std::uint64_t limit;
-  const std::uint64_t* first_slot;
+  const std::uint64_t *first_slot, *first_piece;
   std::uint64_t* slots;
   std::uint32_t *counts, *has_free_slot;  ///< of each tile
   std::uint32_t* too_many;                ///< whether a tile has more than `limit`
 
   template <class Warp>
   SPMVPACK_HOST_DEVICE void operator()(std::uint64_t index, Warp& w) const {
-    const std::uint64_t i = index / some.tile_slices, s = some.first_slice(i) + index % some.tile_slices;
-    if (s >= rows.slices() || is_beyond(w, too_many, 0)) return;
+    if (is_beyond(w, too_many, 0)) return;
+    const std::uint64_t i = last_at_most(0, some.count(), index, [&](std::uint64_t tile) { return first_piece[tile]; });
+    const std::uint64_t tile_begin = rows.slice_begin(some.first_slice(i)),
+                        tile_end = tile_begin + some.entries(rows, i),
+                        begin = tile_begin + (index - first_piece[i]) * piece,
+                        end = begin + piece < tile_end ? begin + piece : tile_end;
     const ValueSet set{slots + first_slot[i], first_slot[i + 1] - first_slot[i], counts + i, has_free_slot + i, limit};
-    if (!set.add(w, rows.values, rows.slice_begin(s), rows.slice_begin(s + 1))) w.once([&] { *too_many = 1; });
+    if (!set.add(w, rows.values, begin, end)) w.once([&] { *too_many = 1; });
+  }
+};
+
+/// How many slots a tile has, a quarter more than values that matter; its entries, and the pieces that these are cut
+/// into.
+struct CountSlots {
+  Rows rows;
+  SomeTiles some;
+  std::uint64_t limit;
+  std::uint64_t *slots, *entries, *pieces;
+  SPMVPACK_HOST_DEVICE void operator()(std::uint64_t i) const {
+    const std::uint64_t all = i < some.count() ? some.entries(rows, i) : 0, most = all < limit + 1 ? all : limit + 1;
+    slots[i] = i < some.count() ? most + most / 4 + warp_lanes : 0;
+    entries[i] = all;
+    pieces[i] = (all + AddOfTiles::piece - 1) / AddOfTiles::piece;
   }
 };
 
@@ -87,9 +94,11 @@ std::optional<HashedTiles> hash_tiles(const Execution& run, const Rows& rows, co
   t.some = some;
   const std::uint64_t n = some.count();
   t.first_slot = run.template allocate<std::uint64_t>(n + 1);
+  const Buffer<std::uint64_t> first_piece = run.template allocate<std::uint64_t>(n + 1);
   Buffer<std::uint64_t> entries = run.template allocate<std::uint64_t>(n + 1);
-  run.each(n + 1, CountSlots{rows, some, limit, t.first_slot.data(), entries.data()});
+  run.each(n + 1, CountSlots{rows, some, limit, t.first_slot.data(), entries.data(), first_piece.data()});
   run.sum_before(t.first_slot.data(), t.first_slot.data(), n + 1);
+  run.sum_before(first_piece.data(), first_piece.data(), n + 1);
   t.entries = run.sum(entries.data(), n);
   entries.release();
   t.slots = run.template allocate<std::uint64_t>(run.read(t.first_slot.data() + n));
@@ -100,8 +109,8 @@ std::optional<HashedTiles> hash_tiles(const Execution& run, const Rows& rows, co
   run.zero(t.has_free_slot.data(), t.has_free_slot.bytes());
   run.zero(too_many.data(), too_many.bytes());
   run.each(t.slots.size(), FreeSlots{t.slots.data()});
-  run.each_warp(n * some.tile_slices, 0,
-                AddOfTiles{rows, some, limit, t.first_slot.data(), t.slots.data(), t.counts.data(),
+  run.each_warp(run.read(first_piece.data() + n), 0,
+                AddOfTiles{rows, some, limit, t.first_slot.data(), first_piece.data(), t.slots.data(), t.counts.data(),
                            t.has_free_slot.data(), too_many.data()});
   if (run.read(too_many.data()) != 0) return {};
   return t;
@@ -206,14 +215,9 @@ struct Pairs {
   const std::uint64_t *values, *begin;
   std::uint64_t tiles;
 
-  /// The tile of element i, by bisection.
+  /// The tile of element i.
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t tile_of(std::uint64_t i) const {
-    std::uint64_t low = 0, high = tiles;  // begin[low] <= i < begin[high]
-    while (high - low > 1) {
-      const std::uint64_t middle = low + (high - low) / 2;
-      (begin[middle] <= i ? low : high) = middle;
-    }
-    return low;
+    return last_at_most(0, tiles, i, [&](std::uint64_t t) { return begin[t]; });
   }
   /// The first element of a tile that is not below `bits`; its end if there is none.
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t not_below(std::uint64_t tile, std::uint64_t bits) const {

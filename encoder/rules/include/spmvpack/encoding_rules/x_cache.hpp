@@ -2,6 +2,7 @@
 // The cache that gathers of x are simulated with (x_traffic.hpp), on hosts and devices: sets of four lines, the most
 // recently used first.
 
+#include <algorithm>
 #include <cstdint>
 
 #include "spmvpack/container/base/host_device.hpp"
@@ -28,5 +29,40 @@ SPMVPACK_HOST_DEVICE constexpr std::uint32_t touch(std::uint32_t* set, std::uint
   set[3] = in2 ? l3 : l2;
   return in2 ? line : l3;
 }
+
+/// Which of many groups that have a cache each are simulated: all, or one in `stride`, and each that is large.
+struct Sample {
+  std::uint64_t stride = 1;
+  std::uint64_t large = ~std::uint64_t{0};  ///< a group of more entries is: it stands for itself alone
+
+  /// About so many entries of nnz.
+  static constexpr Sample of(std::uint64_t nnz, std::uint64_t groups, std::uint64_t entries) {
+    constexpr std::uint64_t least_groups = 128, far_more = 4;
+    const std::uint64_t stride = std::max<std::uint64_t>(std::min(nnz / entries, groups / least_groups), 1);
+    return stride == 1 ? Sample{} : Sample{stride, far_more * (nnz / groups + 1)};
+  }
+  [[nodiscard]] SPMVPACK_HOST_DEVICE constexpr bool is_large(std::uint64_t entries) const { return entries > large; }
+  [[nodiscard]] SPMVPACK_HOST_DEVICE constexpr bool takes(std::uint64_t group, std::uint64_t entries) const {
+    return group % stride == stride / 2 || is_large(entries);
+  }
+};
+
+/// The entries of all groups that are not large, and of those of them that are simulated.
+struct SampledEntries {
+  std::uint64_t all = 0, simulated = 0;
+
+  constexpr void add(const Sample& sample, std::uint64_t group, std::uint64_t entries) {
+    if (sample.is_large(entries)) return;
+    all += entries;
+    simulated += sample.takes(group, entries) ? entries : 0;
+  }
+  /// What they load, if those that were simulated load so many lines. If none has entries, each gather loads.
+  [[nodiscard]] constexpr std::uint64_t lines(std::uint64_t of_simulated) const {
+    if (simulated == all) return of_simulated;
+    if (simulated == 0) return all;
+    return static_cast<std::uint64_t>(static_cast<double>(of_simulated) *
+                                      (static_cast<double>(all) / static_cast<double>(simulated)));
+  }
+};
 
 }  // namespace spmvpack::encoder::x_cache
