@@ -567,7 +567,7 @@ def left_out(times, fit, caches):
     """Tables of what prices make of matrices that they were not fitted to; `fit`: the prices of times."""
     text = (f"{times['machine']}, {caches}. Each line's matrices were left out of the fit of the prices that choose "
             "among their layouts: `auto` over the best, geometric mean and worst; how many are within 3 %; errors of "
-            "predictions near the best. No matrix has more weight here for being a yardstick.\n")
+            "predictions near the best. No matrix has extra weight in these fits.\n")
     kinds = sorted({kind_of(m) for m in times["matrices"]})
     records = {}  # (group, kind)
     for kind in kinds:
