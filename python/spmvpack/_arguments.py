@@ -1,4 +1,4 @@
-"""Arguments of functions, checked before anything is done: what is wrong is said by their names."""
+"""Checks of arguments, before anything is done; messages name the argument that is wrong."""
 
 from __future__ import annotations
 

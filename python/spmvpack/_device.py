@@ -43,7 +43,7 @@ def stream_of(stream: Any) -> int:
 
 
 class _Library:
-    """What there is to know of arrays of any library with DLPack."""
+    """What products need to know about arrays of any library with DLPack."""
 
     def current_stream(self, device: int) -> int:
         """The library's current stream of a device; the default stream if it has none."""
@@ -245,9 +245,9 @@ class Choice(NamedTuple):
         layout: of those that GPUs encode (docs/GPU_ENCODER.md).
         reason: its predicted time and its bytes, relative to csr.
         seconds: predicted, of a multiply; None with optimize="bytes".
-        left_out: what "auto" weighs on the host alone, with the seconds that a multiply would take at least; None: no
+        left_out: what "auto" weighs on the host alone, each with a lower bound on the seconds of a multiply; None: no
             bound is known, or optimize is "bytes".
-        refused: layouts of the GPU that do not take this matrix, or not in this memory, with the reason.
+        refused: layouts of the GPU that cannot encode this matrix, or not in this memory, with the reason.
     """
 
     layout: str
@@ -266,8 +266,8 @@ class DeviceMatrix(Products):
 
     Attributes:
         device: its number.
-        updatable: whether it takes new values: load(..., updatable=True), or to() of such a matrix. What it says of its
-            values then holds for any: symmetry and bitwise_symmetry are "general", and digest is empty.
+        updatable: whether it takes new values: load(..., updatable=True), or to() of such a matrix. Its facts then hold
+            for any values: symmetry and bitwise_symmetry are "general", and digest is empty.
         choices: what "auto" took on this GPU, for A and, if it is stored, for A^T; empty unless it was asked.
     """
 
@@ -369,9 +369,10 @@ class DeviceMatrix(Products):
                 x. Not read if beta is 0.
             alpha, beta: real scalars, for complex x, too.
             stream: a cudaStream_t as a number, an object with __cuda_stream__, or a stream of CuPy or PyTorch; None is
-                the current stream of the library of x. The multiply comes after all that x's and out's libraries have
-                queued for them on their current streams; what is queued later must be on `stream` or wait for it,
-                and so must the end of x and out, of which only PyTorch learns of its own streams here.
+                the current stream of the library of x. The multiply runs after all work that the libraries of x and out
+                have queued on their current streams. Later work must be on `stream` or wait for it. Keep x and out
+                alive until the multiply has run: only PyTorch's allocator waits by itself, if `stream` is one of
+                PyTorch's.
             transpose: A^T instead of A; x is then of shape (rows,) or (rows, k), and out of shape (columns,) or
                 (columns, k).
 
@@ -449,9 +450,9 @@ class DeviceMatrix(Products):
         return device_operator(linear, transpose)
 
     def prepare(self, stream: Any = 0, dtype: Any = None, *, transpose: bool = False, columns: int = 0) -> None:
-        """Makes this thread's workspace for multiplies on `stream` with vectors of `dtype` (the matrix's unless given),
-        or with an x and out of so many columns, with A or its transpose, which the first of them would do otherwise:
-        before a CUDA graph is captured."""
+        """Makes this thread's workspace for multiplies on `stream` by A or its transpose, with vectors of `dtype` (the
+        matrix's unless given), or with an x and out of so many columns. Otherwise the first multiply makes it. Call
+        this before a CUDA graph is captured."""
         self._prepare(_unscaled, stream, dtype, transpose, columns)
 
     def _prepare_scaled(self, scaled: Scaled, stream: Any = 0, dtype: Any = None, *, transpose: bool = False,
@@ -509,8 +510,8 @@ class DeviceMatrix(Products):
         """The matrix as it is now, as a container that load() takes: it is copied to the host.
 
         Raises:
-            Error: "unsupported" of a rank's share, and of layouts of which the device does not have everything: keep
-                the Matrix that it comes from.
+            Error: "unsupported" for a rank's share, and for layouts with sections that only the host has: keep the
+                Matrix that it comes from.
         """
         return self._matrix.to_bytes()
 

@@ -1,6 +1,6 @@
 """From what holds a matrix (SciPy, CuPy, PyTorch, pydata/sparse, a file) to a Source of the native module.
 
-What other libraries say of a matrix is not believed: arrays may have room behind their entries, be changed after they
+What other libraries say about a matrix is not trusted: arrays may have room behind their entries, change after they
 were checked, or be converted wrongly. So arrays are cut to what indptr says, and compared with each other and with nnz.
 """
 
@@ -19,7 +19,7 @@ _Array = np.ndarray[Any, Any]
 
 
 def source_of(a: Any, dtype: Any, threads: int, memory_limit: int = 0) -> _native.Source:
-    """The matrix `a`; what it may be says encode()."""
+    """The matrix `a`, in any form that encode() takes."""
     if isinstance(a, (str, os.PathLike)):
         return _native.Source.from_file(_arguments.path("a", a), None if dtype is None else _type_name(dtype), threads,
                                         memory_limit)

@@ -22,7 +22,7 @@ _of_scipy = frozenset({
 
 
 class Linear:
-    """A linear map with a product. `_scipy` says where its matrix can be had as one of SciPy."""
+    """A linear map with a product. `_scipy` says how to get its matrix as one of SciPy."""
 
     shape: tuple[int, int]
     dtype: np.dtype[Any]
@@ -36,7 +36,7 @@ class Linear:
         raise NotImplementedError
 
     def _times(self, x: Any, transpose: bool = False) -> Any:
-        """_product() for an operator of Python: what a user may expect there is told where to go."""
+        """_product() for an operator of Python: an error says what to use for a product of two sparse matrices."""
         y = self._product(x, transpose)
         if y is NotImplemented and (isinstance(x, Linear) or hasattr(x, "tocsr")):
             raise TypeError("a product of two sparse matrices is not offered: multiply "
@@ -73,11 +73,11 @@ class Linear:
         return self._converted(x, True)
 
     def matmat(self, x: Any) -> Any:
-        """matvec() by the name that it has for k columns, x of shape (columns, k)."""
+        """The same as matvec(), by the name for k columns, x of shape (columns, k)."""
         return self.matvec(x)
 
     def rmatmat(self, x: Any) -> Any:
-        """rmatvec() by the name that it has for k columns, x of shape (rows, k)."""
+        """The same as rmatvec(), by the name for k columns, x of shape (rows, k)."""
         return self.rmatvec(x)
 
     def dot(self, x: Any) -> Any:
@@ -106,7 +106,7 @@ class Linear:
                         "which can be scaled and added to others")
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
-        """What NumPy and SciPy ask for where they take arrays."""
+        """TypeError: NumPy and SciPy call this where they take arrays, which an encoded matrix is not."""
         raise TypeError(f"an encoded matrix is not converted to an array: use {self._scipy}, a matrix of SciPy, or "
                         f"{self._scipy.replace('tocsr', 'toarray')}, a dense array")
 

@@ -122,8 +122,8 @@ class Matrix(Products):
             threads: 0: all.
 
         Raises:
-            Error: "usage" if the pattern is another one, too; the first call unpacks the matrix to know. Else as
-                update_values() and encode().
+            Error: also "usage" if the pattern is another one; to compare, the first call unpacks the matrix. Otherwise
+                as update_values() and encode().
         """
         threads = _arguments.threads(threads)
         source_of(a, None, threads).update(self._host, threads)
@@ -281,8 +281,8 @@ class Matrix(Products):
         Args:
             device: "cuda", "cuda:1", a number, or a device object of CuPy or PyTorch.
             cache_share: the matrix stays in the GPU's L2 cache from one multiply to the next if, with x and y, it takes
-                at most this share of it (0 to 1; None: a third). A solver, which multiplies again soon, does well with
-                0.7, which several columns have at least.
+                at most this share of it (0 to 1; None: a third). Solvers, which multiply again soon, should use
+                0.7; multiplies of several columns use at least that.
 
         Raises:
             ValueError: no such share.
@@ -338,7 +338,8 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
         transpose: store A^T, too, in its own best layout, for rmatvec() and solvers that need it. A matrix that is
             symmetric or skew-symmetric, bit for bit, has its transpose in any case.
         updatable: take a form in which every entry has a slot of its own, so that M.update_values() and M.update() can
-            replace the values. The matrix then counts as general, even if it is symmetric, and with transpose stores A^T in any case.
+            replace the values. The matrix then counts as general, even if it is symmetric, and with transpose stores A^T
+            in any case.
         force_size: allow more than ten times the bytes of csr.
         threads: 0: all. The result does not depend on it.
         memory_limit: bytes that may be taken besides the arrays of `a`; 0: what the machine has free.

@@ -36,7 +36,7 @@ class Facts:
         file_bytes: the size of its container.
         parts: its parts, each with a layout; without those of A^T.
         symmetry: of the source: "general", "symmetric" or "skew-symmetric"; arrays are "general".
-        bitwise_symmetry: what the entries are, bit for bit, which encode() finds.
+        bitwise_symmetry: the symmetry of the entries, bit for bit, which encode() finds.
         digest: 32 hexadecimal digits, the same for every layout of one matrix.
         share: None, or of a matrix that is one rank's share of another (`encode --ranks`) a dict of rank, ranks,
             global_shape, global_nnz, first_row, first_column, own_columns and global_digest. Products take the rank's

@@ -78,7 +78,7 @@ def report(a: Any, *, name: str = "", optimize: str = "time", target: str | os.P
         settings: of layouts, such as {"ccoo.k": 4}.
         dtype: as of encode(), for files.
         transpose: also what A^T takes with encode(..., transpose=True).
-        updatable: what layouts take with encode(..., updatable=True), and what the best takes without.
+        updatable: what layouts take with encode(..., updatable=True), and what the best one takes without it.
         threads: 0: all.
         memory_limit: as of encode().
 

@@ -31,7 +31,7 @@ def new_result(x: np.ndarray[Any, Any], rows: int) -> np.ndarray[Any, Any]:
 
 
 def refuse_altered(name: str, vector: Any) -> None:
-    """ValueError: a multiply would take what is in the memory of `vector`, and that is not what it stands for."""
+    """ValueError: the memory of `vector`, which a multiply would read, does not hold the values that it stands for."""
     if isinstance(vector, np.ma.MaskedArray):
         is_masked: Callable[[Any], bool] = np.ma.is_masked
         if is_masked(vector):
