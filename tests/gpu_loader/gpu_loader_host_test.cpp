@@ -134,7 +134,7 @@ TEST_CASE("a ring stays within its bytes and has slots for each thread, as many 
           REQUIRE(shape.slots * shape.slot_blocks * mib <= std::max(bytes, mib));
           REQUIRE(shape.slots <= 2 * blocks);
         }
-  // Measured in docs/notebook/GPU.md, "Loading": 16 threads, two slots of 2 MiB each.
+  // Measured in docs/notebook/GPU.md, "Loading: what made the difference": 16 threads, two slots of 2 MiB each.
   const RingShape shape = ring_shape(64 * mib, 16, 1000, false);
   CHECK(shape.threads == 16);
   CHECK(shape.slots == 32);

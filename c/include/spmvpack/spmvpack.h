@@ -161,7 +161,7 @@ static inline spmvpack_payback spmvpack_payback_default(void) {
   return payback;
 }
 
-/* Of a container that spmvpack_encode() has made with layout "auto" for the least time; of others, nothing is known. */
+/* For a container that spmvpack_encode() has made with layout "auto" for the least time; else nothing is known. */
 SPMVPACK_EXPORT spmvpack_status spmvpack_get_payback(const spmvpack_container* container, spmvpack_payback* payback);
 
 /* Opens a file, whose header and tables are read and checked; it must not change while the container is open. */
@@ -190,8 +190,8 @@ typedef struct spmvpack_load_options {
                             field and symmetry, and that A^T, if it is stored, is its transpose; without that, A^T
                             may be any matrix of its size. SPMVPACK_CORRUPT if something is wrong */
   int64_t cache_percent; /* with spmvpack_load_with(): the matrix stays in the GPU's L2 cache from one multiply to the
-                            next if, with x and y, it takes at most so much of it, 1 to 100; 0: a third. A solver, which
-                            multiplies again soon, does well with 70, which several columns have at least */
+                            next if, with x and y, it takes at most so much of it, 1 to 100; 0: a third. Solvers, which
+                            multiply again soon, should use 70; several columns use at least that */
   int64_t updatable;     /* nonzero: the matrix takes new values (spmvpack_host_update_values(),
                             spmvpack_update_values()); it then has its transpose only if A^T is stored.
                             SPMVPACK_UNSUPPORTED if entries of the container share values. Decoding ignores it */
@@ -231,7 +231,7 @@ typedef enum spmvpack_operation SPMVPACK_ANY_INT {
   SPMVPACK_OPERATION_H = 2  /* A^H: values are real, so A^T */
 } spmvpack_operation;
 
-/* Whether X, or Y, has its columns or its rows one after the other. */
+/* Whether X, or Y, is stored column after column or row after row. */
 typedef enum spmvpack_order SPMVPACK_ANY_INT {
   SPMVPACK_ORDER_COLUMNS = 0, /* column-major */
   SPMVPACK_ORDER_ROWS = 1     /* row-major */
@@ -250,10 +250,11 @@ typedef struct spmvpack_multiply_description {
   uint32_t kernel;           /* from spmvpack_find_kernel(); 0: the default. Parts whose layout is not the kernel's
                                 use their default */
   spmvpack_order order_x, order_y;
-  /* Not null: the multiply is one with D_r A D_c, whose values exist nowhere. Factors of each row and each column of A,
-     of the real type of x and y, whatever the operation is: the transpose is D_c A^T D_r. In host memory for a matrix
-     there, else in device memory, where they are read when the multiply runs. They may be others in the next call, and
-     do not overlap y. For a workspace it counts only which are null. */
+  /* If not null, factors of the rows and columns of A: the multiply is one with D_r A D_c, whose values are never
+     stored. They have the real type of x and y. They belong to A's rows and columns whatever the operation is: the
+     transpose is D_c A^T D_r. They are in host memory for a matrix there, else in device memory, where they are read
+     when the multiply runs. They may change from call to call, and must not overlap y. A workspace only depends on
+     which of them are null. */
   const void *row_factors, *column_factors;
 } spmvpack_multiply_description;
 
@@ -296,16 +297,16 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_host_multiply_transposed(const spmvpack
                                                                   const void* x, const void* beta, void* y,
                                                                   int threads);
 
-/* Y = alpha op(A) X + beta Y, as the description says; without scalars on a device and another kernel than the default,
-   which are SPMVPACK_UNSUPPORTED or SPMVPACK_USAGE. Of an X or Y in rows, one column is copied. X and Y do not overlap;
-   the columns of one array in rows may be those of both by turns. */
+/* Y = alpha op(A) X + beta Y, as the description says. Scalars on a device, and kernels other than the default, are
+   SPMVPACK_UNSUPPORTED or SPMVPACK_USAGE. If X or Y is row-major, one column is copied. X and Y do not overlap;
+   alternate columns of one row-major array may belong to X and to Y. */
 SPMVPACK_EXPORT spmvpack_status spmvpack_host_multiply_with(const spmvpack_host_matrix* matrix,
                                                             const spmvpack_multiply_description* description,
                                                             const void* alpha, const void* x, const void* beta, void* y,
                                                             int threads);
 
 /* Gives a matrix that was loaded as updatable new values in its old pattern: one for each nonzero, in the order of CSR,
-   rows, then columns, as spmvpack_decode() has them; zeros that are stored count. A^T follows. `value_type` is the
+   rows, then columns, as spmvpack_decode() has them, including stored zeros. A^T follows. `value_type` is the
    matrix's, or F64 with an F32 matrix, to which they are rounded; beyond F32 is SPMVPACK_BAD_INPUT.
    SPMVPACK_UNSUPPORTED for a value that would change the pattern of layout dia, or amb with blocks, where nothing but
    +0 takes the place of +0. All or nothing: after an error, the matrix is as it was. */
@@ -326,10 +327,10 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_with_values(const spmvpack_container* c
 /* Where each nonzero of a matrix finds its values in a list. Immutable. */
 typedef struct spmvpack_assembly spmvpack_assembly;
 
-/* Of a list of `count` rows and columns, both of `index_type`, for the matrix whose nonzeros are the pairs of the list,
-   or for one that has the rows and columns of `pattern`, whose values are not read and whose columns increase within
-   rows. Pairs with a negative index are ignored, and so are their values. SPMVPACK_BAD_INPUT if an index is too large,
-   or the pattern lacks a pair. */
+/* For a list of `count` rows and columns, both of `index_type`: for the matrix whose nonzeros are the pairs of the
+   list, or for one that has the rows and columns of `pattern`, whose values are not read and whose columns increase
+   within rows. Pairs with a negative index are ignored, and so are their values. SPMVPACK_BAD_INPUT if an index is too
+   large, or the pattern lacks a pair. */
 SPMVPACK_EXPORT spmvpack_status spmvpack_assembly_create(uint64_t rows, uint64_t cols, uint64_t count,
                                                          spmvpack_index index_type, const void* row_idx,
                                                          const void* col_idx, int threads,
@@ -346,8 +347,8 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_assembly_pattern(const spmvpack_assembl
                                                           const spmvpack_csr_arrays* matrix);
 
 typedef enum spmvpack_insert_mode SPMVPACK_ANY_INT {
-  SPMVPACK_INSERT = 0, /* what was there does not matter; nonzeros that the list does not have become 0 */
-  SPMVPACK_ADD = 1     /* to what is there */
+  SPMVPACK_INSERT = 0, /* replaces what was there; nonzeros that the list does not have become 0 */
+  SPMVPACK_ADD = 1     /* adds to what is there */
 } spmvpack_insert_mode;
 
 /* Sums the values of each pair in the order of the list, whatever the mode, and puts the sums into `values`, one for
@@ -397,14 +398,14 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_multiply(const spmvpack_matrix* matrix,
 /* Encodes a matrix whose arrays are in the current device's memory, there, and sets *matrix to it: no array is copied
    to the host. Columns are SPMVPACK_I32 and increase within each row. The layout is one of csr, ell, sell, csell and
    bitflag, or auto, which takes the best of these (docs/GPU_ENCODER.md); a codec and `tune` are for hosts. Passes run
-   on `stream`, which has seen what wrote the arrays; the call returns when the matrix multiplies. Errors:
+   on `stream`, after the work that wrote the arrays; the call returns when the matrix can multiply. Errors:
    SPMVPACK_BAD_INPUT (a row that is not sorted, or has a column twice, or out of range); SPMVPACK_UNSUPPORTED (what
    only the host plans); SPMVPACK_USAGE, also if the stream is in capture; after any error nothing is left. */
 SPMVPACK_EXPORT spmvpack_status spmvpack_encode_on_device(const spmvpack_csr* csr,
                                                           const spmvpack_encode_options* options, void* stream,
                                                           spmvpack_matrix** matrix);
 /* Sets *container to one of the matrix with its present values, which are copied from the device.
-   SPMVPACK_UNSUPPORTED of a matrix that was loaded from a container with sections that only a host needs: keep that. */
+   SPMVPACK_UNSUPPORTED if the matrix was loaded from a container with sections that only a host needs: keep that. */
 SPMVPACK_EXPORT spmvpack_status spmvpack_matrix_get_container(const spmvpack_matrix* matrix, void* stream,
                                                               spmvpack_container** container);
 

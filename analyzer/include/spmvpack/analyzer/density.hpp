@@ -24,8 +24,8 @@ struct Density {
   [[nodiscard]] SPMVPACK_EXPORT double filled(std::uint32_t row, std::uint32_t col) const noexcept;
 };
 
-/// Counts with at most so many cells either way, and no more than rows and columns. Parallel, O(nnz + rows); the result
-/// does not depend on the number of threads.
+/// Counts on a grid of at most `most_height` by `most_width` cells, and of no more cells than rows and columns.
+/// Parallel, O(nnz + rows); the result does not depend on the number of threads.
 SPMVPACK_EXPORT Density density_of(const CsrView& a, std::uint32_t most_height, std::uint32_t most_width,
                                    int threads = 0);
 

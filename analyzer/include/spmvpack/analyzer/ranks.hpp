@@ -13,7 +13,7 @@
 
 namespace spmvpack::analyzer {
 
-/// What a rank's multiply and messages go at.
+/// The speeds of a rank's multiply and messages.
 struct RankSpeeds {
   double memory = Speeds{}.memory;  ///< bytes per second: balance.hpp
   double link = Speeds{}.pcie;      ///< bytes per second in each direction, of a rank: what all messages cross

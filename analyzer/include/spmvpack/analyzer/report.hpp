@@ -107,7 +107,7 @@ struct Report {
   std::optional<std::uint64_t> recommended_pays_after;
   std::optional<double> data_reduction_pjds;  ///< by pjds_data_reduction()
   std::optional<TransposeCost> transpose;     ///< if ReportOptions::transpose
-  std::optional<ChosenCost> not_updatable;    ///< if ReportOptions::updatable: what there is for these values alone
+  std::optional<ChosenCost> not_updatable;    ///< if ReportOptions::updatable: the choice for these values alone
   std::optional<ScaledCost> scaled;           ///< if ReportOptions::scaled
   std::optional<Density> density;             ///< if ReportOptions::density; of Density::picture cells either way
 };

@@ -66,8 +66,8 @@ struct EncodeResult {
 /// when the file is loaded. The same source, request and library versions give the same bytes, whatever the number of
 /// threads, unless a tuner measures. Errors: errc::usage (strategy, settings, aim or tuner), errc::bad_input (the
 /// matrix), errc::unsupported (more than max_growth times CSR, not forced; a caller's own strategy that does not make
-/// an updatable matrix so), and those of write_container(). Of the source's comments, the container keeps whole lines,
-/// the first ones, up to format::max_provenance_bytes; EncodeResult has how many it leaves out.
+/// an updatable matrix so), and those of write_container(). The container keeps whole lines of the source's comments,
+/// the first ones, up to format::max_provenance_bytes; EncodeResult says how many it leaves out.
 SPMVPACK_EXPORT EncodeResult encode(const SourceMatrix& source, const EncodeRequest& request, const std::string& path);
 /// The same with the caller's own strategy, which the provenance calls request.strategy.
 SPMVPACK_EXPORT EncodeResult encode(const SourceMatrix& source, const Strategy& strategy, const EncodeRequest& request,

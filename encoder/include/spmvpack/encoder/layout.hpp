@@ -35,9 +35,9 @@ struct PlanOptions {
   std::shared_ptr<const ValueTable> values = {};
   ProgressCallback progress = {};  ///< called between layouts and between parts
   Aim aim = {};                    ///< of strategies that have one
-  /// Whether a plan that another strategy makes, too, is not wanted: Error(errc::unsupported) instead.
+  /// Refuse a plan that another strategy makes, too: Error(errc::unsupported).
   bool only_own = false;
-  /// Whether what reports alone show is counted, if counting takes time: ccoo's counter `published.bytes`.
+  /// Also count what only reports show, if counting takes time: ccoo's counter `published.bytes`.
   bool for_report = false;
   /// Whether every entry is to have a slot of its own, so that its value can be replaced. Plans then do not depend on
   /// values, but for the lists of stored zeros of dia and amb. Error(errc::usage) if a setting wants values that
@@ -77,7 +77,7 @@ class PartEntries {
   /// `whole`: the matrix that the strategy cuts. Called from several threads at once.
   [[nodiscard]] virtual CsrView of(const CsrView& whole) const = 0;
 };
-/// Those that have been copied already.
+/// Entries that have been copied already.
 SPMVPACK_EXPORT std::shared_ptr<const PartEntries> own_entries(std::shared_ptr<const CsrMatrix> copy);
 
 /// The entries of one part with local indices, and what these stand for.
@@ -97,12 +97,12 @@ struct PartMatrix {
 struct Counter {
   std::string name;
   std::uint64_t value = 0;
-  bool main_choice = false;  ///< what a plan is told by where there is room for little
+  bool main_choice = false;  ///< shown for a plan where there is little room
 
   Counter() = default;
   Counter(std::string of, std::uint64_t count, bool is_main_choice = false)
       : name(std::move(of)), value(count), main_choice(is_main_choice) {}
-  /// Of work, in a unit of an enumeration (encoder/src/work.hpp).
+  /// A count of work, in a unit of an enumeration (encoder/src/work.hpp).
   template <class Unit>
   requires std::is_enum_v<Unit> Counter(Unit unit, std::uint64_t count) : name(name_of(unit)), value(count) {}
 };
@@ -112,7 +112,7 @@ inline Counter main_choice(std::string name, std::uint64_t value) { return {std:
 struct ColumnsWork {
   std::uint64_t at_once = 1;       ///< columns at most that it takes at once, launch_rules/columns.hpp
   std::vector<Counter> each = {};  ///< what it does for each of them but the first, besides loading X and Y
-  std::vector<Counter> pass = {};  ///< what it does besides, however many they are: it waits where one column does not
+  std::vector<Counter> pass = {};  ///< what it does once for all of them: it waits where one column does not
 };
 
 /// A part as a layout will encode it, decided but not written: fill_section() does that.
@@ -127,16 +127,16 @@ struct PartPlan {
   /// Whether slots without an entry are multiplied by elements of x outside the row's pattern: an infinite or NaN
   /// element then reaches rows that do not have it.
   bool fill_reads_x = false;
-  /// Entries whose elements of x a multiply has in a GPU's shared memory, or in the nearest cache of a host: they miss
-  /// none.
+  /// Entries whose elements of x a multiply has in a GPU's shared memory, or in the nearest cache of a host: they never
+  /// miss.
   std::uint64_t near_entries = 0;
-  /// Whether a GPU's blocks take so many entries at a time, wherever rows end, or keep chunks in shared memory: they
-  /// find less of x in the nearest cache than so many rows would (XCaches::chunk_bytes).
+  /// Whether a GPU's blocks take a fixed number of entries at a time, wherever rows end, or keep chunks in shared
+  /// memory: they find less of x in the nearest cache than blocks of rows do (XCaches::chunk_bytes).
   bool in_chunks = false;
-  /// Up to how many device bytes of the part a GPU's kernel fetches ahead, as launch_rules/prefetch.hpp has it; 0: the
-  /// layout's kernels do not.
+  /// The most device bytes of the part that a GPU's kernel prefetches, by launch_rules/prefetch.hpp; 0: the layout's
+  /// kernels do not prefetch.
   std::uint64_t fetch_limit = 0;
-  /// Of device_bytes(), those that a GPU's kernel does not read.
+  /// The part of device_bytes() that a GPU's kernel does not read.
   std::uint64_t unread_bytes = 0;
   /// What a multiply of one column does besides moving bytes and gathering x, in units that the time model prices
   /// (time_model.hpp), such as {"ccoo.slots", 8192}.
@@ -165,10 +165,10 @@ struct Plan {
   /// What `auto` chose by; unset if it did not choose, or by bytes.
   std::optional<BesideCsr> beside_csr = {};
 
-  /// What that adds to a reason.
+  /// What made_with adds to a reason.
   [[nodiscard]] std::string made_with_text() const { return made_with.empty() ? "" : ", with " + made_with; }
   [[nodiscard]] SPMVPACK_EXPORT std::uint64_t device_bytes() const;
-  /// Whether any part's does.
+  /// Whether the fill of any part reads x.
   [[nodiscard]] SPMVPACK_EXPORT bool fill_reads_x() const;
   /// Whether every entry has a slot of its own (part_values()), so that its value can be replaced.
   [[nodiscard]] SPMVPACK_EXPORT bool updatable() const;
@@ -192,7 +192,7 @@ struct Least {
   /// Whether its gathers of x may all be from shared memory: PartPlan::near_entries.
   bool near = false;
   std::vector<Counter> work = {};    ///< in the order of PartPlan::work
-  std::vector<Counter> one_of = {};  ///< of which every plan has one at least, whichever the cheapest is
+  std::vector<Counter> one_of = {};  ///< every plan has at least one of these, so the cheapest counts
   ColumnsWork columns = {};          ///< of the plan that takes most at once, with the least of each
 };
 
@@ -201,31 +201,31 @@ struct Least {
 SPMVPACK_EXPORT void fill_section(const PartPlan& plan, const CsrView& whole, std::size_t section, std::uint64_t begin,
                                   std::span<std::byte> out);
 
-/// What rows without entries take in a layout over all rows.
+/// The cost of rows without entries in a layout over all rows.
 enum class EmptyRows : std::uint8_t {
   stored,    ///< bytes, or work of a plan
-  in_turn,   ///< nothing is stored; whoever multiplies the entries before them writes y there, at most a warp of a GPU
+  in_turn,   ///< nothing is stored; the thread, or on a GPU the warp, with the entries before them writes their y
   in_a_pass  ///< nothing is stored; all of y is scaled in a pass of its own, at the speed of memory
 };
 
-/// What is so of all plans by a strategy, or by a layout, whose strategy then has the same traits.
+/// Properties of all plans by a strategy, or by a layout, whose strategy then has the same traits.
 struct Traits {
-  /// What its plans without settings take at least, found in next to no time: `auto` makes only those that could be the
-  /// best. Null: nothing is known.
+  /// A lower bound on its plans without settings, found in next to no time: `auto` only makes plans that could be the
+  /// best. Null: no bound is known.
   Least (*least)(const Survey& survey) = nullptr;
-  /// Whether its plans depend on the aim, if only on one half of it. Those of others are the same with any.
+  /// Whether its plans depend on the aim, or on a part of it. If not, they are the same with any aim.
   bool aims = false;
-  /// Whether it is kept as a paper has it, to compare with: complete and tested, taken by `auto` where it wins, but for
-  /// f64 and f32 and one vector only. Reports and help list it after the others, or when asked for details.
+  /// Whether it reproduces a paper, for comparison: complete and tested, taken by `auto` where it wins, but limited to
+  /// f64, f32 and one vector. Reports and help list it after the others, or when asked for details.
   bool reproduction = false;
   /// Whether it is made for hosts: a GPU multiplies with it, with the same bits, but its time there is not predicted.
   bool hosts_only = false;
   /// Whether it is taken by its name alone: `auto` leaves it out, with its settings.
   bool by_name_only = false;
-  /// A setting with which its plans have no fill that reads x, and its value; `auto` gives it if it was not given, but
+  /// A setting, and its value, with which its plans have no fill that reads x. `auto` uses it if it was not given and
   /// the plan without it has such fill. Empty: there is none.
   std::pair<std::string_view, std::string_view> without_fill = {};
-  /// What update_values() takes on a host, in multiplies by csr, as measured on an EPYC (Zen 3).
+  /// The time of update_values() on a host, in multiplies by csr, as measured on an EPYC (Zen 3).
   double update_multiplies = 4;
   /// Whether it takes complex values.
   bool takes_complex = false;

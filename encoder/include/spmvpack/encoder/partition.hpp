@@ -21,10 +21,9 @@ struct Partition {
   [[nodiscard]] std::uint64_t ranks() const noexcept { return first_row.size() - 1; }
 };
 
-/// Rows in order, with about as many nonzeros for each rank: none has more than its part of all and the longest row's
-/// together. Without nonzeros, about as many rows. Columns of a square matrix are shared out like its rows, others
-/// evenly, the first ranks having one more (as PETSc does if it decides). Error(errc::usage): no rank; a matrix without
-/// rows.
+/// Rows in order, with about as many nonzeros for each rank: none has more than an even share plus the longest row.
+/// Without nonzeros, about as many rows. Columns of a square matrix are shared out like its rows, others evenly, the
+/// first ranks having one more (as PETSc does if it decides). Error(errc::usage): no rank; a matrix without rows.
 SPMVPACK_EXPORT Partition partition_rows(const CsrView& a, std::uint64_t ranks);
 /// METIS's partition of a square matrix: ranks with about as many nonzeros each, and as few columns as it finds that
 /// several ranks need. The same for the same version of METIS. Error(errc::usage): no rank; errc::unsupported: there is

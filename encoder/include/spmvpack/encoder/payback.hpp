@@ -18,7 +18,7 @@ SPMVPACK_EXPORT std::optional<std::uint64_t> pays_after(double encode_seconds, c
 /// Such as "after about 52,000 multiplies", in two digits, or "never: csr is as fast".
 SPMVPACK_EXPORT std::string pays_text(std::optional<std::uint64_t> multiplies);
 
-/// What encoding takes time for.
+/// What the time of encoding depends on.
 struct EncodeWork {
   std::uint64_t rows = 0, nonzeros = 0;
   bool symmetry_found = false;     ///< MatrixFacts::found: a search that goes through all of the matrix

@@ -26,7 +26,7 @@ struct ProfileFacts {
   std::vector<double> picoseconds;  ///< Profile::picoseconds
 };
 
-/// Error(errc::usage) at `where` if these are facts of no machine.
+/// Error(errc::usage) at `where` if these facts are not valid for any machine.
 SPMVPACK_EXPORT std::shared_ptr<const Profile> make_profile(ProfileFacts facts, const std::string& where = {});
 
 /// Errors: errc::io; errc::bad_input, with the place in the file, if it is not JSON of docs/profile.schema.json, lacks

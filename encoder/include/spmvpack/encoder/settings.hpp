@@ -16,7 +16,7 @@
 
 namespace spmvpack::encoder {
 
-/// Of the aim's profile; the package's for fewest bytes, which no target changes.
+/// The device of the aim's profile; for fewest bytes the package's, whatever the target.
 SPMVPACK_EXPORT const Device& device_of(const Aim& aim);
 inline const Device& device_of(const PlanOptions& options) { return device_of(options.aim); }
 

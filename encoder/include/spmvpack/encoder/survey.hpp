@@ -1,5 +1,5 @@
 #pragma once
-/// What one quick pass over a matrix shows of it: enough to say what its plans take at least (Traits::least).
+/// What one quick pass over a matrix finds: enough for lower bounds on its plans (Traits::least).
 
 #include "spmvpack/container/base/export.hpp"
 #include "spmvpack/container/matrix/csr_matrix.hpp"
@@ -14,12 +14,12 @@ struct Survey {
   CsrView a;
   std::shared_ptr<const ValueTable> values;
   std::uint64_t longest_row = 0, filled_rows = 0;  ///< filled: with entries
-  std::uint64_t slice_slots = 0;    ///< as many rows as a slice of slice_rows has times its longest, of all slices
+  std::uint64_t slice_slots = 0;                   ///< rows times the longest row, of each slice of slice_rows; the sum
   std::uint64_t far_apart = 0;      ///< entries that begin a row, or are far_columns and more behind the one before
   std::uint64_t pieces = 0;         ///< of rows, cut into segments of segment_columns
   std::uint64_t shared_pieces = 0;  ///< of rows that have several
-  /// Columns, segments and diagonals with entries in some of the rows, one of 64 or fewer: the matrix has as many at
-  /// least.
+  /// Columns, segments and diagonals with entries in a sample of the rows, one of 64 or fewer: the matrix has at least
+  /// as many.
   std::uint64_t columns = 0, segments = 0, diagonals = 0;
   bool fewest_bytes = false;  ///< whether plans are to take the fewest bytes, not the least time
   Device device = {};         ///< of the aim

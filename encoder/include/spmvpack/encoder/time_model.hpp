@@ -17,9 +17,9 @@
 
 namespace spmvpack::encoder {
 
-/// The caches through which the model has a multiply load x: one that all rows share, and one of a multiprocessor
-/// beside the matrix that passes by, for the rows of its largest thread block, or in chunks, whose kernels keep much in
-/// the same memory, what these leave of it. All hand out sectors.
+/// The caches through which a multiply loads x, in the model. All rows share one. Another is a multiprocessor's, for
+/// the rows of its largest thread block, while the matrix passes through it, too; kernels of chunks keep much in the
+/// same memory, and chunk_bytes is what they leave. All load sectors.
 struct XCaches {
   std::uint64_t device_bytes = 50'000'000, block_bytes = 128U << 10U, chunk_bytes = block_bytes;
 
@@ -47,7 +47,7 @@ SPMVPACK_EXPORT std::span<const std::string_view> units();
 /// depend on it.
 SPMVPACK_EXPORT std::span<const Profile> profiles();
 SPMVPACK_EXPORT const Profile& default_profile(Target target);
-/// The one of this aim.
+/// The profile of this aim.
 SPMVPACK_EXPORT const Profile& profile_of(const Aim& aim);
 /// The targets that have names: the kinds of machines, "gpu" and "host", which stand for their default profiles, then
 /// the ids of profiles().

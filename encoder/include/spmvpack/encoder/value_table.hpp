@@ -49,10 +49,10 @@ class SPMVPACK_EXPORT ValueTable {
   /// `estimate`, most_frequent() is empty if exceeds().
   static std::shared_ptr<const ValueTable> count(const CsrView& a, int threads = 0, bool estimate = true);
 
-  /// Of a matrix whose values may become any: it exceeds(), and no value is frequent.
+  /// For a matrix whose values may become any: it exceeds(), and no value is frequent.
   static std::shared_ptr<const ValueTable> any();
 
-  /// What has been counted elsewhere: as distinct() and most_frequent() have it.
+  /// A table that has been counted elsewhere, for distinct() and most_frequent() to return.
   static std::shared_ptr<const ValueTable> of_counts(std::uint64_t distinct, std::vector<ValueCount> most_frequent);
 
   /// True if there are more than max_distinct distinct values.
@@ -78,7 +78,7 @@ class SPMVPACK_EXPORT ValueTable {
 /// Maps a value's bits to its index in a list of at most 256 values. Immutable, 10 KiB.
 class SPMVPACK_EXPORT ValueIds {
  public:
-  /// Of equal values, the first counts. Error(errc::usage) if there are more than 256.
+  /// If values are equal, the first counts. Error(errc::usage) if there are more than 256.
   explicit ValueIds(std::span<const ValueKey> bits);
 
   /// The index of the value with these bits, or -1.

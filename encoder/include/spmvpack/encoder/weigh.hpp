@@ -20,16 +20,16 @@ namespace spmvpack::encoder {
 /// little more than writing y, and `auto` goes by bytes.
 SPMVPACK_EXPORT bool is_hypersparse(const CsrView& a) noexcept;
 
-/// Whether `auto` weighs the strategy for this matrix. For a hypersparse one the fewest bytes win, and plans must take
-/// no time or memory for each empty row: layouts that store nothing for these, of which a GPU takes only coo without
-/// one warp that writes most of y; ccoo, too, if bytes are what is minimised. csr is planned all the same, as what
-/// others are compared with, and not chosen.
+/// Whether `auto` weighs the strategy for this matrix. For a hypersparse matrix the fewest bytes win, and plans must
+/// take no time or memory for empty rows. That leaves the layouts that store nothing for them: coo, and, only if bytes
+/// are minimised, ccoo, in which one warp of a GPU would write most of y. csr is planned for comparison, and not
+/// chosen.
 SPMVPACK_EXPORT bool is_weighed(const Strategy& strategy, const CsrView& a, const Aim& aim) noexcept;
-/// What that adds to a reason: ", as nearly all rows are empty", or nothing.
+/// What is_weighed() adds to a reason: ", as nearly all rows are empty", or nothing.
 SPMVPACK_EXPORT std::string_view weighing_text(const CsrView& a) noexcept;
 
-/// Whether `auto` takes the plan only if there is no other: its fill reads x, or of a matrix that is to be updatable,
-/// it holds_by_bits(), so that an update may be refused.
+/// Whether `auto` takes the plan only if there is no other: because its fill reads x; or, for a matrix that is to be
+/// updatable, because it holds_by_bits(), so that an update may be refused.
 SPMVPACK_EXPORT bool is_left_out(const Plan& plan, const PlanOptions& options);
 
 /// What `auto` compares: a strategy and the cost of its plan.

@@ -31,7 +31,7 @@ struct DeviceCsr {
   ValueType value_type = ValueType::f64;
 
   DeviceCsr() = default;
-  /// Of typed pointers.
+  /// From typed pointers.
   template <class Pointer, class Column, class Value>
   DeviceCsr(std::uint64_t row_count, std::uint64_t col_count, std::uint64_t nonzero_count, const Pointer* pointers,
             const Column* columns, const Value* of_values)
@@ -49,8 +49,7 @@ struct DeviceCsr {
 };
 
 struct DeviceEncodeRequest {
-  /// A layout that the device has, of layouts_on_device(); or "auto", which takes that of them which encoder's rule
-  /// takes, by the same predicted times.
+  /// One of layouts_on_device(), or "auto", which chooses among these by encoder's rule and the same predicted times.
   std::string strategy = "auto";
   std::map<std::string, std::string> settings = {};  ///< of these layouts, as encoder::EncodeRequest has them
   encoder::Aim aim = {};                             ///< for a GPU; as encoder::EncodeRequest
@@ -60,8 +59,8 @@ struct DeviceEncodeRequest {
   bool force_size = false;  ///< as encoder::EncodeRequest
   /// Sort the columns of each row if they do not increase. Repeated columns are refused all the same.
   bool sort = false;
-  /// For what this call allocates, at a time: scratch memory and the matrix, not the caller's CSR. 0: what the device
-  /// has.
+  /// Bounds what this call has allocated at a time: scratch memory and the matrix, not the caller's CSR. 0: what the
+  /// device has.
   std::uint64_t memory_limit = 0;
   /// For the matrix and for scratch memory, which is given back before the call returns. Default: cudaMalloc for the
   /// matrix, cudaMallocAsync on the stream for scratch memory.
@@ -69,20 +68,20 @@ struct DeviceEncodeRequest {
   double cache_share = gpu_loader::DeviceLoadOptions{}.cache_share;  ///< as gpu_loader::DeviceLoadOptions
   std::vector<KernelId> kernels = {};                                ///< as gpu_loader::DeviceLoadOptions
 
-  /// With what both requests have: strategy, settings, aim, transpose, updatable, force_size. Error(errc::usage) if the
-  /// other one has a codec or a tuner, which are for encoding on the host.
+  /// A request with everything that both kinds have: strategy, settings, aim, transpose, updatable, force_size.
+  /// Error(errc::usage) if the host's request has a codec or a tuner, which are for encoding on the host.
   SPMVPACK_EXPORT static DeviceEncodeRequest of(const encoder::EncodeRequest& request);
 };
 
 /// A strategy that `auto` weighs on the host, and that the device does not have.
 struct LeftOut {
   std::string strategy;
-  /// What a multiply would take at least, as predicted, and its device bytes; none if no bound is known, or the aim
-  /// is fewest bytes, which needs no times.
+  /// Lower bounds on the predicted time of a multiply and on its device bytes; none if no bound is known, or the aim is
+  /// fewest bytes, which needs no times.
   std::optional<double> least_seconds = {};
   std::optional<std::uint64_t> least_bytes = {};
 };
-/// A layout of the device that does not take the matrix, or not in this memory.
+/// A layout of the device that cannot encode the matrix, or not in this memory.
 struct Refused {
   std::string layout, reason;
 };
@@ -106,8 +105,8 @@ struct DeviceEncoded {
 /// The layouts that encode_on_device() makes, simplest first.
 SPMVPACK_EXPORT std::span<const std::string_view> layouts_on_device();
 
-/// Encodes the matrix by passes on `stream`, which has seen what wrote it, and returns when the matrix multiplies. Each
-/// section has the bytes that encoder::encode() gives it for this layout and these settings. Errors:
+/// Encodes the matrix by passes on `stream`, after the work there that wrote it, and returns when the result can
+/// multiply. Each section has the bytes that encoder::encode() gives it for this layout and these settings. Errors:
 /// - errc::usage: the strategy or a setting is not known, or a pointer is null; the stream is in capture;
 /// - errc::unsupported: built without CUDA; a layout or a setting that only the host plans; more than max_growth times
 ///   CSR, not forced; too many rows or columns;

@@ -38,14 +38,14 @@ SPMVPACK_EXPORT std::vector<DeviceInfo> devices();
 /// CUDA is not initialised: the process may still fork children that use it. False where that library is missing.
 SPMVPACK_EXPORT bool has_usable_gpu();
 
-/// The name of a device, counted from 0 as devices() does, for who is about to use it. Errors, whose remedy begins with
-/// `otherwise`: errc::unsupported in a build without CUDA; errc::no_device if there is none; errc::usage if there are
-/// not so many.
+/// The name of a device, counted from 0 as devices() does, for callers that are about to use it. Errors, whose remedy
+/// begins with `otherwise`: errc::unsupported in a build without CUDA; errc::no_device if there is none; errc::usage if
+/// there are not so many.
 SPMVPACK_EXPORT std::string device_name(int device, std::string_view otherwise);
 
-/// Makes a device, counted from 0 as devices() does, the current one of this thread, and what was current before the
-/// current one again at the end. For programs that do not call CUDA themselves. Error(errc::no_device) if there is no
-/// such device, Error(errc::unsupported) in a build without CUDA.
+/// Makes a device, counted from 0 as devices() does, this thread's current one, and restores the previous one at the
+/// end. For programs that do not call CUDA themselves. Error(errc::no_device) if there is no such device,
+/// Error(errc::unsupported) in a build without CUDA.
 class SPMVPACK_EXPORT CurrentDevice {
  public:
   explicit CurrentDevice(int device);

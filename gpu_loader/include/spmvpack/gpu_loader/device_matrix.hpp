@@ -52,9 +52,9 @@ struct DeviceAllocator {
   std::function<void(void* memory)> release;
 };
 
-/// DeviceLoadOptions::cache_share for solvers, and the most that pays: of matrices that take more than the default,
-/// multiplies that follow each other take 5 to 23 % less time, and those that do not 1 to 11 % more
-/// (docs/BENCHMARKS.md, "What stays in the L2 cache").
+/// DeviceLoadOptions::cache_share for solvers, and the most that pays. For matrices that take more than the default
+/// share, consecutive multiplies take 5 to 23 % less time, and others 1 to 11 % more (docs/BENCHMARKS.md, "What stays
+/// in the L2 cache").
 inline constexpr double solver_cache_share = 0.7;
 
 struct DeviceLoadOptions {
@@ -65,10 +65,10 @@ struct DeviceLoadOptions {
   bool check_contents = false;     ///< check_contents() on the host first, in available_memory(); see LoadOptions
   std::uint64_t memory_limit = 0;  ///< for allocated_bytes(); 0: the free device memory
   /// The matrix stays in the GPU's L2 cache from one multiply to the next if, with x and y, it takes at most this share
-  /// of the cache, from 0 (it never stays) to 1. Of several columns, which are multiplied one after the other, the
-  /// share is at least solver_cache_share, unless it is 0. What the default keeps costs up to 5 % where multiplies do
-  /// not find it there. Of layouts csell, bitflag, amb, ccoo, ell, ellpack_r, sell and pjds: csr's kernels, but
-  /// `csr/long`, always keep what they read, other layouts never.
+  /// of the cache, from 0 (it never stays) to 1. For several columns, which are multiplied one after the other, the
+  /// share is at least solver_cache_share, unless it is 0. With the default, a multiply that does not find the matrix
+  /// there takes up to 5 % longer. This holds for layouts csell, bitflag, amb, ccoo, ell, ellpack_r, sell and pjds.
+  /// csr's kernels, except `csr/long`, always keep what they read; other layouts never do.
   double cache_share = 1.0 / 3;
   /// For update_values(): load() also stores which value of the matrix each of a part's is, 4 bytes for each slot (8
   /// from 2^32 - 2 nonzeros on; none for csr and coo of whole matrices), which allocated_bytes() counts. For a while,
@@ -112,15 +112,15 @@ class SPMVPACK_EXPORT DeviceMatrix {
   /// writes); errc::usage (options.kernels names one that no part has).
   static DeviceMatrix load(const Container& container, Stream stream = nullptr, const DeviceLoadOptions& options = {});
   static DeviceMatrix load(const std::string& path, Stream stream = nullptr, const DeviceLoadOptions& options = {});
-  /// The matrix of sections that are on the current device already: nothing is copied. `stream` has seen what wrote
-  /// them; the options of reading do not matter; update_values() writes to the sections. allocated_bytes() are those of
-  /// the sections and of what is built. Errors: as for load(), but for checksums; errc::corrupt too if parts and
-  /// sections do not fit together; errc::usage (a section's address, or a part or name that is not known;
-  /// options.check_contents).
+  /// The matrix of sections that are on the current device already: nothing is copied. `stream` must come after the
+  /// work that wrote them; the options of reading do not matter; update_values() writes to the sections.
+  /// allocated_bytes() are those of the sections and of what is built. Errors: as for load(), but for checksums;
+  /// errc::corrupt too if parts and sections do not fit together; errc::usage (a section's address, or a part or name
+  /// that is not known; options.check_contents).
   static DeviceMatrix of_sections(DeviceContents contents, Stream stream = nullptr,
                                   const DeviceLoadOptions& options = {});
 
-  /// Of a matrix that is updatable they say nothing of its values: real, general, without a digest.
+  /// If the matrix is updatable, they say nothing about its values: real, general, without a digest.
   [[nodiscard]] const MatrixFacts& facts() const;
   /// The raw bytes of all sections that a multiply with A reads, or one with parts of A^T.
   [[nodiscard]] std::uint64_t device_bytes(format::Role role = format::Role::a) const;
@@ -141,7 +141,7 @@ class SPMVPACK_EXPORT DeviceMatrix {
 
   /// Y = alpha op(A) X + beta Y in device memory, on `stream`: one kernel or a few for up to 16 or 32 columns, if all
   /// parts have kernels for several (docs/LAYOUTS.md, "Several columns"), else for each column. Each column has the
-  /// bits of a multiply with it alone, but for which NaN a NaN is; if V is std::complex<T>, its real and imaginary
+  /// bits of a multiply with it alone, except for which NaN a NaN is; if V is std::complex<T>, its real and imaginary
   /// parts are columns. No allocation, no synchronisation; can be captured into a CUDA graph. V is the type of X's and
   /// Y's elements, T = real_of<V> (double or float) that of every product and sum; an f32 matrix takes either, an f64
   /// matrix only double. X has facts().cols rows, Y has facts().rows, or for the transpose the other way round; they

@@ -33,7 +33,7 @@ constexpr unsigned block_threads(std::uint64_t rows, std::uint64_t chunks, std::
   return threads == 0 && slots == largest_slots && takes_team(rows, chunks, lut_size) ? team_threads : threads;
 }
 
-/// Of a part of K slots a lane whose chunks have blocks: the entries that a thread takes in turn, beyond its first K.
+/// The entries that a thread takes in turn beyond its first K, in a part of K slots a lane whose chunks have blocks.
 constexpr std::uint64_t serial_entries(std::uint64_t rows, std::uint64_t chunks, std::uint64_t lanes,
                                        std::uint64_t slots, std::uint64_t lut_size, std::uint64_t multiprocessors) {
   const unsigned threads = block_threads(rows, chunks, slots, lut_size, multiprocessors);

@@ -8,22 +8,23 @@
 
 namespace spmvpack::launch_rules::columns {
 
-/// A row of X has two lines of the first-level cache, in FP64.
+/// The most columns at once: a row of X then takes two lines of the first-level cache, in FP64.
 inline constexpr std::uint64_t most = 32;
-/// Lanes' sums have to fit the shared memory of every device, with tiles of any size.
+/// Fewer, because the lanes' sums have to fit into the shared memory of every device, with tiles of any size.
 inline constexpr std::uint64_t of_bitflag = 16;
-/// Sums of a block are in shared memory.
+/// Fewer, because the sums of a block are in shared memory.
 inline constexpr std::uint64_t of_ipcsr = 16;
 
-/// 1: it goes column by column.
+/// Columns that a kernel of csr takes at once; 1: it goes column by column.
 constexpr std::uint64_t of_csr(csr::Kernel kernel) {
   if (kernel == csr::ipcsr) return of_ipcsr;
   return kernel == csr::vector || kernel == csr::vector32 || kernel == csr::scalar ? most : 1;
 }
 
-/// Sums of a row are in registers.
+/// The most columns at once on a host: the sums of a row are in registers.
 inline constexpr std::uint64_t most_of_host = 16;
-/// Of a layout on a host with AVX2; 1: it goes column by column. host_loader does not compile with other multiplies.
+/// Columns that a layout takes at once on a host with AVX2; 1: it goes column by column. host_loader only compiles if
+/// its multiplies agree.
 constexpr std::uint64_t of_host(std::string_view layout) {
   for (const std::string_view has_columns : {"csr", "ell", "ellpack_r", "sell", "pjds", "csell", "bitflag"})
     if (layout == has_columns) return most_of_host;

@@ -14,7 +14,7 @@ constexpr bool are_few(std::uint64_t slices, std::uint64_t sums, std::uint64_t m
 }
 inline constexpr int groups_of_few = 4;
 
-/// Of blocks of 2 x 2 and more, and with mirrors: steps of a group whose values and elements of x are on their way
+/// With blocks of 2 x 2 and more, and with mirrors: steps of a group whose values and elements of x are in flight
 /// together, unless values are in tables.
 constexpr int steps_of_blocks(std::uint32_t block, bool few) { return block == 2 || (block == 3 && few) ? 2 : 1; }
 constexpr int steps_of_mirrors(std::uint32_t block) { return block == 1 ? 4 : block == 2 ? 2 : 1; }

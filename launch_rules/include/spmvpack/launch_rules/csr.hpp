@@ -59,10 +59,10 @@ constexpr bool is_very_long_row(std::uint64_t length, std::uint64_t nnz) noexcep
   return length > least && length > nnz / share;
 }
 
-/// What csr's `long` gives each row: blocks of so many threads. It is 16 of them, unless the longest row would keep
-/// them longer than the device needs for all rows: then a power of two up to 512, with which each thread of that row
-/// has four entries at most, as far as all rows together have 512 blocks, which is what an H200 holds at once; and
-/// sixteen, however many blocks that takes.
+/// The blocks of `threads` threads that csr's `long` gives each row. There are 16, unless the longest row would keep
+/// them longer than the device needs for all rows. The number then doubles, up to 512, until each thread of that row
+/// has at most four entries, while all rows together have at most 512 blocks, which an H200 holds at once; beyond that,
+/// until each has at most sixteen.
 struct LongRows {
   static constexpr std::uint32_t threads = 512, least_blocks = 16, most_blocks = 512;
   static constexpr std::uint64_t least_threads = std::uint64_t{threads} * least_blocks;
@@ -77,8 +77,8 @@ struct LongRows {
   }
 };
 
-/// Whether rows are few and long: each has work for the threads that `long` gives it, and not so many threads are idle
-/// that starting them takes long. docs/notebook/GPU.md, "Constants".
+/// Whether rows are few and long: each has work for the threads that `long` gives it, and few enough of these are idle
+/// that starting them does not take long. docs/notebook/GPU.md, "Constants".
 constexpr bool are_few_long_rows(std::uint64_t rows, std::uint64_t longest, std::uint64_t nnz) noexcept {
   constexpr std::uint64_t most_blocks = 4096;
   if (rows == 0 || nnz / rows < LongRows::least_threads) return false;
@@ -86,9 +86,10 @@ constexpr bool are_few_long_rows(std::uint64_t rows, std::uint64_t longest, std:
   return blocks == LongRows::least_blocks || rows * blocks <= most_blocks;
 }
 
-/// Whether a load looks if each row's columns follow one another: `ipcsr`, `vector` and `vector32` then read but the
-/// first of each row. Of rows that differ much in length, `ipcsr` would wait for the longest; of short rows the kernels
-/// wait for something else (200,000 full rows of 16 take 31.3 us so with `vector`, 28.9 otherwise, H200).
+/// Whether a load looks if the columns of each row are consecutive: `ipcsr`, `vector` and `vector32` then read only the
+/// first of each row. If rows differed much in length, `ipcsr` would wait for the longest. If rows are short, the
+/// kernels wait for something else: 200,000 full rows of 16 take 31.3 us with consecutive columns by `vector`, 28.9 us
+/// otherwise (H200).
 constexpr bool looks_for_runs(std::uint64_t rows, std::uint64_t longest, std::uint64_t nnz) noexcept {
   constexpr std::uint64_t least = 32, most_of_mean = 4;
   return rows != 0 && nnz / rows >= least && longest <= most_of_mean * (nnz / rows);

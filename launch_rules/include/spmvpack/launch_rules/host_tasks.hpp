@@ -17,8 +17,8 @@ constexpr std::uint64_t padded_rows(std::uint64_t rows, std::uint64_t threads) {
   return std::clamp(rows / (tasks_per_thread * threads) / padded_block * padded_block, least, most);
 }
 
-/// Of `work`, spread evenly over so many items in tasks of `task`, what one of two threads does while the other has
-/// none: all of it if there is one task.
+/// The share of `work`, spread evenly over `items` items in tasks of `task`, that one of two threads does while the
+/// other is idle: all of it if there is one task.
 constexpr std::uint64_t alone(std::uint64_t work, std::uint64_t items, std::uint64_t task) {
   if (items == 0) return 0;
   const std::uint64_t tasks = (items + task - 1) / task, of_one = std::min(items, (tasks + 1) / 2 * task);

@@ -8,7 +8,7 @@
 
 namespace spmvpack::launch_rules::long_rows {
 
-/// Of csr: longer rows are cut into pieces of so many entries, the last with fewer.
+/// In csr, longer rows are cut into pieces of so many entries, the last with fewer.
 constexpr std::uint64_t csr_piece = 4096;
 
 /// The first and the last column of a piece.
@@ -27,9 +27,9 @@ inline std::uint64_t entries_in_turn(std::uint64_t entries, PieceColumns columns
   return columns_in_turn * entries / columns.count() / 8 * 8;
 }
 
-/// Of pieces that follow each other, of which there are `most`, how many are added up together: the first one alone, of
-/// so many entries, if what it takes of x is in a second cache anyway, or its turns would be too short for a processor
-/// to fetch what they read. columns_of(i): of piece i of them.
+/// How many of `most` consecutive pieces are added up together. The first one, of `entries` entries, is added up alone
+/// if what it takes of x is in a second-level cache anyway, or if its turns would be too short for a processor to fetch
+/// what they read. columns_of(i): of piece i of them.
 template <class ColumnsOf>
 [[gnu::always_inline]] inline std::uint64_t pieces_together(std::uint64_t most, std::uint64_t entries,
                                                             ColumnsOf&& columns_of) {

@@ -14,8 +14,8 @@ inline constexpr std::uint64_t limit_with_x = 32'000'000;
 /// docs/notebook/GPU.md, "What is fetched ahead".
 inline constexpr std::uint64_t most_bytes_of_x = 6'000'000, most_columns_of_entry = 64;
 
-/// Of an array, what the blocks of a grid fetch: block b has the units [b of_block, (b + 1) of_block), as far as there
-/// are so many, from `begin` on.
+/// What the blocks of a grid prefetch of an array: block b has the units [b of_block, (b + 1) of_block) from `begin`
+/// on, as far as there are so many.
 struct Shares {
   static constexpr std::uint32_t unit = 16;  ///< bytes that a fetch counts, and begins at a multiple of
   std::uint64_t begin = 0;

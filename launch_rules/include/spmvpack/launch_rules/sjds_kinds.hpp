@@ -63,7 +63,7 @@ class CommonColumns {
   static constexpr bool is_look(std::uint64_t steps) { return steps != 0 && (steps & (steps - 1)) == 0; }
   /// Whether the columns of each step are consecutive.
   [[nodiscard]] constexpr bool are_consecutive() const { return !has_others_; }
-  /// Of a slice that is not plain, whose steps were taken, all or until it was not open.
+  /// The kind of a slice that is not plain, whose steps were taken: all, or until it was not open.
   [[nodiscard]] constexpr Kind kind() const {
     if (may_have_runs()) {
       std::uint32_t lane = 1;
@@ -115,7 +115,7 @@ constexpr Kind kind_of(const Slice& slice, ConsecutiveWindows&& consecutive_wind
   return slice.full() < least_steps ? any : common().kind();
 }
 
-/// Of a slice of rows as it is stored.
+/// The common columns of a slice of rows as it is stored.
 inline CommonColumns common_columns(const SliceView& view) {
   CommonColumns common;
   std::uint64_t taken = 0;

@@ -13,14 +13,14 @@ namespace spmvpack::sources {
 using MatrixMarketOptions = TextOptions;
 
 /// Reads a Matrix Market matrix (plain, or compressed or archived as read_matrix() accepts), expanded to general:
-/// coordinate or array; real, integer, unsigned-integer (an integer matrix afterwards) or pattern; general, symmetric
-/// or skew-symmetric. Values are correctly rounded to the value type, once, including subnormals and signed zeros;
-/// underflow is not an error, overflow is. Duplicates are summed in file order, in the value type; a pattern matrix
-/// with duplicates becomes an integer matrix. The +0 of array files are not stored. More than the format allows is
-/// accepted: words in any case, CR LF line ends, comments and blank lines among the data, numbers with a plus sign or a
-/// Fortran exponent (1.5D3), nan and inf. Integers must be exact in the value type. Errors: errc::bad_input at
-/// "file:line:column" of the decompressed text, always the first in the file; errc::unsupported (complex, hermitian,
-/// sizes of 2^32 or more); errc::io; errc::out_of_memory.
+/// coordinate or array; real, integer, unsigned-integer (an integer matrix afterwards), pattern or complex; general,
+/// symmetric, skew-symmetric or hermitian. Values are correctly rounded to the value type, once, including subnormals
+/// and signed zeros; underflow is not an error, overflow is. Duplicates are summed in file order, in the value type; a
+/// pattern matrix with duplicates becomes an integer matrix. The +0 of array files are not stored. More than the format
+/// allows is accepted: words in any case, CR LF line ends, comments and blank lines among the data, numbers with a plus
+/// sign or a Fortran exponent (1.5D3), nan and inf. Integers must be exact in the value type. Errors: errc::bad_input
+/// at "file:line:column" of the decompressed text, always the first in the file; errc::unsupported (sizes of 2^32 or
+/// more); errc::io; errc::out_of_memory.
 SPMVPACK_EXPORT SourceMatrix read_matrix_market(const std::string& path, const MatrixMarketOptions& options = {});
 
 /// Reads a dense vector: an array-format file with one column (or row), real or integer, or a .npy file of NumPy.

@@ -20,7 +20,7 @@
 
 namespace spmvpack::tpetra {
 
-/// What encode() goes by unless told: `auto` for the least time on this kind of machine, one thread for each rank.
+/// The default request of encode(): `auto` for the least time on this kind of machine, one thread for each rank.
 inline encoder::EncodeRequest default_request() {
   encoder::EncodeRequest request;
   request.aim = {encoder::Objective::time, encoder::Target::host};
@@ -28,7 +28,7 @@ inline encoder::EncodeRequest default_request() {
   return request;
 }
 
-/// The scalars and local ordinals that encoded matrices have: f64 or f32, no complex numbers; 32-bit indices.
+/// The scalars and local ordinals that encoded matrices support: f64 or f32, no complex numbers; 32-bit indices.
 template <class Scalar, class LocalOrdinal>
 concept Encodable = is_value_type<Scalar> && !is_complex_type<Scalar> && sizeof(LocalOrdinal) == sizeof(std::int32_t);
 
@@ -44,10 +44,10 @@ class Operator final : public Tpetra::Operator<Scalar, LocalOrdinal, GlobalOrdin
   using MultiVector = Tpetra::MultiVector<Scalar, LocalOrdinal, GlobalOrdinal, Node>;
   using CrsMatrix = Tpetra::CrsMatrix<Scalar, LocalOrdinal, GlobalOrdinal, Node>;
 
-  /// A whole matrix in one process, such as a container has it: row i is the element of the range map with global index
-  /// i, counted from the map's base, column j that of the domain map. Multiplies on so many threads (0: all).
-  /// Error(errc::usage), before any multiply: no matrix or map; several processes; a map that is not contiguous, or has
-  /// not the matrix's rows or columns; f32 vectors with f64 values.
+  /// A whole matrix in one process, such as one from a container. Row i is the element of the range map with global
+  /// index i, counted from the map's base; column j likewise in the domain map. Multiplies run on `threads` threads (0:
+  /// all). Error(errc::usage), before any multiply: no matrix or map; several processes; a map that is not contiguous,
+  /// or that does not match the matrix's rows or columns; f32 vectors with f64 values.
   Operator(std::shared_ptr<const host_loader::HostMatrix> matrix, Teuchos::RCP<const Map> range,
            Teuchos::RCP<const Map> domain, int threads = 1)
       : matrix_(std::move(matrix)), range_(std::move(range)), domain_(std::move(domain)), threads_(threads) {
@@ -94,7 +94,8 @@ class Operator final : public Tpetra::Operator<Scalar, LocalOrdinal, GlobalOrdin
   [[nodiscard]] const host_loader::HostMatrix& local_matrix() const noexcept { return *matrix_; }
 
   /// X and Y do not overlap. Y is not read if beta is 0. Values are real: CONJ_TRANS is TRANS. Error(errc::usage), on
-  /// all processes, if X or Y is not over the maps of op(A), they have not as many columns, or there is no transpose.
+  /// all processes, if X or Y is not over the maps of op(A), if they differ in their numbers of columns, or if there is
+  /// no transpose.
   void apply(const MultiVector& x, MultiVector& y, Teuchos::ETransp mode = Teuchos::NO_TRANS,
              Scalar alpha = Teuchos::ScalarTraits<Scalar>::one(),
              Scalar beta = Teuchos::ScalarTraits<Scalar>::zero()) const override {

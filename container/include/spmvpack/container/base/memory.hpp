@@ -26,7 +26,7 @@ namespace spmvpack {
 /// has left if that is less.
 SPMVPACK_EXPORT std::uint64_t available_memory();
 /// Throws Error(errc::out_of_memory) if `bytes` exceeds `limit` (0: available_memory()). `what` says what needs them.
-/// For what is known beforehand to be too much; what is really allocated is counted against the budget.
+/// For requests that are known beforehand to be too large; what is really allocated is counted against the budget.
 SPMVPACK_EXPORT void require_memory(std::uint64_t bytes, std::uint64_t limit, std::string_view what);
 
 /// The bytes that an operation may hold at a time. Thread-safe.

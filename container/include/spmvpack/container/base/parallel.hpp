@@ -17,11 +17,11 @@ namespace spmvpack {
 /// Whether this process was forked from one in which parallel_for() had started threads. They are not here, but GNU's
 /// OpenMP would wait for them for ever: such a process has one thread.
 SPMVPACK_EXPORT bool lost_threads_in_fork() noexcept;
-/// Tells lost_threads_in_fork() of processes to come that this one has started threads.
+/// Records that this process has started threads, for lost_threads_in_fork() in processes forked later.
 SPMVPACK_EXPORT void note_threads() noexcept;
 
-/// How many threads control groups leave time for, unless OMP_NUM_THREADS says how many there are to be; the largest
-/// int if they set no limit. As they are when first asked.
+/// How many threads the control groups' quota of processor time allows; the largest int if there is none, or if
+/// OMP_NUM_THREADS is set. Read at the first call.
 SPMVPACK_EXPORT int quota_threads() noexcept;
 
 /// The processors that a team's threads run on. The scheduler may leave two threads on one, and another idle, for
@@ -37,11 +37,12 @@ class SPMVPACK_EXPORT TeamProcessors {
   std::uint64_t team_ = 0;  ///< its number: of all in this process
 };
 
-/// Which of each thread's shares nobody has begun with, for one call of parallel_shares(). The lines stay from one call
-/// to the next, so that each is where its thread has left it: set up by the caller, all would be fetched twice.
+/// Keeps track of the shares of each thread that no thread has begun, for one call of parallel_shares(). The cache
+/// lines are kept from one call to the next, so that each is where its thread has left it; if the caller set them up
+/// anew, all would be fetched twice.
 class SPMVPACK_EXPORT ShareLines {
  public:
-  /// For shares [0, shares) of so many threads.
+  /// For shares [0, shares), dealt to `threads` threads.
   ShareLines(int shares, int threads) noexcept;
   ~ShareLines();
   ShareLines(const ShareLines&) = delete;
@@ -53,7 +54,7 @@ class SPMVPACK_EXPORT ShareLines {
   void prefetch() const noexcept {
     for (int thread = 0; thread < threads_; ++thread) __builtin_prefetch(lines_ + thread);
   }
-  /// Calls f(share) for those of a thread that nobody has begun with.
+  /// Calls f(share) for those shares of a thread that no thread has begun.
   template <class F>
   void take(int thread, F&& f) const {
     std::atomic<std::uint64_t>& line = lines_[thread].next;
@@ -84,7 +85,7 @@ class SPMVPACK_EXPORT ShareLines {
 /// The most threads that a caller may ask for.
 inline constexpr int max_threads = 1024;
 
-/// Error(errc::usage): so many threads are none that may be asked for.
+/// Throws Error(errc::usage): this is no valid number of threads.
 [[noreturn]] SPMVPACK_EXPORT void refuse_threads(int requested);
 /// Throws unless it is 0, for all, to max_threads.
 inline void require_threads(int requested) {
@@ -92,8 +93,8 @@ inline void require_threads(int requested) {
 }
 
 /// The number of threads to use: `requested`, or for 0 OpenMP's choice (OMP_NUM_THREADS, else the number of cores or,
-/// if that is less, quota_threads()), but not more than a machine of any size has a use for: OpenMP ends the process if
-/// it cannot start a thread. 1 if lost_threads_in_fork(). Errors: those of require_threads().
+/// if that is less, quota_threads()), but at most four per processor or 64, whichever is more: OpenMP ends the process
+/// if it cannot start a thread. 1 if lost_threads_in_fork(). Errors: those of require_threads().
 inline int thread_count(int requested) {
   require_threads(requested);
   if (lost_threads_in_fork()) return 1;
@@ -168,8 +169,8 @@ void parallel_items(std::uint64_t n, std::uint64_t piece, int threads, F&& f) {
   });
 }
 
-/// How many threads a multiply of so many entries has a use for, of so many (0: all): with less work than that, a
-/// thread is not worth waking.
+/// How many of `threads` threads (0: all) a multiply with `entries` entries can use: below 2,500 entries for each,
+/// another thread is not worth waking.
 inline int worth_threads(std::uint64_t entries, int threads) {
   constexpr std::uint64_t least_share = 2500;
   require_threads(threads);
@@ -178,8 +179,8 @@ inline int worth_threads(std::uint64_t entries, int threads) {
   return static_cast<int>(wanted < worth ? wanted : worth);
 }
 
-/// Into how many shares its work is cut: of three threads and more, some are slower than others, as two may be on one
-/// core; of two, hardly.
+/// Into how many shares the work of a multiply is cut. With three threads or more, some are slower than others, because
+/// two may be on one core; with two, hardly.
 inline int share_count(std::uint64_t entries, int threads) {
   constexpr std::uint64_t least_share = 1000, of_thread = 4;
   if (threads <= 2) return threads;

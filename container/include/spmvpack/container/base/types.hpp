@@ -32,12 +32,12 @@ constexpr std::string_view to_string(Symmetry s) noexcept {
                                     : "skew-symmetric";
 }
 
-/// What A^T is of a matrix that has this symmetry bit for bit, which is not general.
+/// What A^T is if a matrix has this symmetry, which is not general, bit for bit.
 constexpr std::string_view transpose_text(Symmetry s) noexcept {
   return s == Symmetry::symmetric ? "A" : s == Symmetry::hermitian ? "the conjugate of A" : "-A";
 }
 
-/// What a type of values is. There is no primary template, so that a type without traits does not compile.
+/// The properties of a type of values. There is no primary template, so that a type without traits does not compile.
 template <class T>
 struct ValueTraits;
 template <>
@@ -141,7 +141,7 @@ using AllValueTypes = TypeList<void SPMVPACK_ALL_VALUE_TYPES(SPMVPACK_AND_TYPE)>
 /// The real types, and all of them, in the order of their list.
 inline constexpr auto value_types = detail::ValueTypes::types;
 inline constexpr auto all_value_types = detail::AllValueTypes::types;
-/// One Of<T>, of any real type of values: its index() is that of the type in `value_types`.
+/// An Of<T> for one of the real types of values: its index() is that of the type in `value_types`.
 template <template <class> class Of>
 using VariantOf = detail::ValueTypes::Variant<Of>;
 /// The same of all types and `all_value_types`.
@@ -191,7 +191,7 @@ constexpr decltype(auto) dispatch_constant(Value value, F&& f) {
   return f(std::integral_constant<Value, first>{});
 }
 
-/// Calls f(A{}, V{}) with the types of values and vectors. Error(errc::usage) if they are no pair.
+/// Calls f(A{}, V{}) with the types of values and vectors. Error(errc::usage) if they are not such a pair.
 template <class F>
 decltype(auto) dispatch_types(ValueType values, ValueType vectors, F&& f) {
 #define SPMVPACK_IF(A, V) \
@@ -219,7 +219,7 @@ constexpr bool is_type_pair(ValueType values, ValueType vectors) noexcept {
   return false;
 }
 
-/// Bytes of a value; 0 for what is no type.
+/// Bytes of a value; 0 if this is not a type of values.
 constexpr std::size_t size_of(ValueType type) noexcept {
   switch (type) {
 #define SPMVPACK_CASE(T) \

@@ -16,14 +16,14 @@
 
 namespace spmvpack {
 
-/// Of a matrix that is one rank's share of another one, the *whole*: where it lies there (share.hpp). Ranks hold rows
-/// and own columns in the order of their numbers. The whole's numbering may be another than its source's.
+/// Where a matrix that is one rank's share lies in the *whole* that it is a share of (share.hpp). Ranks hold rows and
+/// own columns in the order of their numbers. The whole's numbering may differ from its source's.
 struct ShareFacts {
   std::uint64_t global_rows = 0, global_cols = 0, global_nnz = 0;  ///< of the whole
   std::uint64_t first_row = 0;                                     ///< the share's, in the whole
   std::uint64_t first_col = 0, own_cols = 0;                       ///< local columns 0, 1, ...; the others are ghosts
   std::uint32_t rank = 0, ranks = 1;
-  std::uint64_t partition = 0;  ///< the same number in all shares of one partition, and hardly in those of another
+  std::uint64_t partition = 0;  ///< the same number in all shares of one partition, and most likely not in another's
   Digest global_digest;         ///< of the whole, as its source numbers it
   bool operator==(const ShareFacts&) const = default;
 };
@@ -42,7 +42,7 @@ struct MatrixFacts {
   Field field = Field::real;
   Symmetry symmetry = Symmetry::general;  ///< of the source
   Digest digest;
-  /// What the entries are, bit for bit, of a matrix whose source says that it is general, as far as the writer looked.
+  /// If the source says that the matrix is general: what its entries are, bit for bit, as far as the writer looked.
   Symmetry found = Symmetry::general;
   std::optional<ShareFacts> share = {};  ///< unset: the matrix is a whole one
 
@@ -74,12 +74,12 @@ struct Provenance {
   std::vector<std::string> comments;    ///< the source's comment lines, without their %
   std::uint64_t comments_left_out = 0;  ///< comment lines that the section has no room for; they come after `comments`
   std::string parts;                    ///< layouts of the parts, if there are several: "ell+coo"
-  /// The GPU or the processor on which layouts were measured to choose one, and what was; empty if none was. What was
-  /// chosen comes first, then the fastest. The text takes as many bytes whatever they are: it holds so many bytes of
-  /// the name and so many layouts.
+  /// The GPU or processor on which layouts were measured to choose one, and the layouts measured; empty if there were
+  /// none. The chosen one comes first, then the others, the fastest first. The text always takes the same number of
+  /// bytes: it holds a fixed number of bytes of the name and a fixed number of layouts.
   std::string measured_on = {};
   std::vector<MeasuredLayout> measured = {};
-  /// The machine that plans aimed at: gpu, host or the id of a profile. Empty if it made no difference, or was not
+  /// The machine that plans were made for: gpu, host or the id of a profile. Empty if it made no difference, or was not
   /// recorded.
   std::string target = {};
   static constexpr std::size_t measured_on_bytes = 64, most_measured = 8;
@@ -127,7 +127,7 @@ struct PartInfo {
   std::uint32_t first_section = 0, section_count = 0;
 };
 
-/// Those of a container's parts that have this role. The parts of A come first.
+/// The parts of a container that have this role. The parts of A come first.
 SPMVPACK_EXPORT std::span<const PartInfo> parts_of(std::span<const PartInfo> parts, format::Role role) noexcept;
 
 /// What the header and the part table of a file must say of a matrix and its parts: sizes, places, roles, sums. Reads

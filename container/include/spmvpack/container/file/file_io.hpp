@@ -54,7 +54,7 @@ class SPMVPACK_EXPORT ByteSink {
   ByteSink(const ByteSink&) = delete;
   ByteSink& operator=(const ByteSink&) = delete;
   virtual ~ByteSink() = default;
-  /// Says how many bytes will come at most, before the first does.
+  /// Announces the largest number of bytes that will be written, before the first.
   virtual void expect(std::uint64_t bytes);
   virtual void write(std::span<const std::byte> bytes) = 0;                           ///< at the end
   virtual void write_at(std::uint64_t offset, std::span<const std::byte> bytes) = 0;  ///< leaves the end where it is

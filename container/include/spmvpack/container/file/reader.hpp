@@ -21,15 +21,16 @@ struct LoadOptions {
   bool check_structure = true;     ///< indices in range, chunks valid, ...; disable only for trusted files
   std::uint64_t memory_limit = 0;  ///< bytes, 0: available_memory()
   ProgressCallback progress = {};
-  /// check_contents() first, where a whole matrix is loaded. Without it, the matrix may be another than the header's
-  /// digest, field and symmetry say, and A^T may be any matrix of its size: no multiply leaves its buffers, but what it
-  /// computes is whatever the file says.
+  /// Call check_contents() first when a whole matrix is loaded. Without it, the matrix may differ from the header's
+  /// digest, field and symmetry, and A^T may be any matrix of its size: no multiply leaves its buffers, but it computes
+  /// whatever the file says.
   bool check_contents = false;
-  /// The values will change: what a container in memory holds is copied, and a HostMatrix takes update_values().
+  /// Load a matrix whose values can change: a HostMatrix then takes update_values(). The bytes of a container in memory
+  /// are copied.
   bool updatable = false;
 };
 
-/// A part in memory with its sections' raw bytes: its own or, as they are, those of a container in memory.
+/// A part in memory with its sections' raw bytes, which are its own, or those of a container in memory.
 class SPMVPACK_EXPORT LoadedPart {
  public:
   struct SectionBytes {

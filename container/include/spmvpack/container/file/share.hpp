@@ -12,7 +12,7 @@
 
 namespace spmvpack {
 
-/// What is wrong with what a header says of a share of `rows` x `cols` with `nnz` entries; empty if nothing is.
+/// What is wrong in a header's description of a share of `rows` x `cols` with `nnz` entries; empty if nothing is.
 SPMVPACK_EXPORT std::string check_share(const ShareFacts& share, std::uint64_t rows, std::uint64_t cols,
                                         std::uint64_t nnz);
 /// The same for its lists: ghosts that rise and are others' columns, rows of the source that rise.
@@ -25,7 +25,7 @@ SPMVPACK_EXPORT std::shared_ptr<const Share> read_share(const Container& contain
 
 /// "A.2of4.spmvc", rank 2's file of 4 of those that are named after A.spmvc; without that ending, "A.2of4".
 SPMVPACK_EXPORT std::string share_path(std::string_view path, std::uint64_t rank, std::uint64_t ranks);
-/// The `path` and the number of ranks that the name of a share's file was made of, if it was.
+/// The `path` and the number of ranks that the name of a share's file was made from; none if it is not such a name.
 struct ShareName {
   std::string path;
   std::uint64_t rank = 0, ranks = 0;

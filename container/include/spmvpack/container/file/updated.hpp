@@ -12,7 +12,7 @@
 
 namespace spmvpack {
 
-/// What a container has besides its parts, in memory of its own.
+/// Everything in a container except its parts, in memory of its own.
 struct ContainerFrame {
   MatrixFacts facts;
   std::optional<Provenance> provenance;

@@ -33,7 +33,7 @@ constexpr std::uint64_t chunks_of(const PartInfo& part) noexcept { return part.c
 inline std::uint64_t lanes_of(const PartInfo& part) {
   return checked_mul(chunks_of(part), part.params[param_chunk_rows], "lanes of amb");
 }
-/// Of all lanes, padding among them.
+/// Blocks of all lanes, including padding.
 constexpr std::uint64_t blocks_of(const PartInfo& part) noexcept { return part.counts[section_col_idx]; }
 /// Blocks of a lane, over all chunks.
 constexpr std::uint64_t steps_of(const PartInfo& part) noexcept {

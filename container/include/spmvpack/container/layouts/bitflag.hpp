@@ -30,7 +30,7 @@ enum Section : std::uint8_t {  // places in `sections`
 /// element that its id names in the chunk's window of `values`; an integer over a power of ten.
 enum class Source : std::uint8_t { raw, table, single, window, decimal };
 inline constexpr std::array<std::string_view, 5> source_names{"raw", "table", "single", "window", "decimal"};
-/// Whose the values of entries with this source are.
+/// Whether entries with this source own, share or compute their values.
 constexpr SPMVPACK_HOST_DEVICE ValuesAre values_are(Source source) noexcept {
   if (source == Source::raw) return ValuesAre::own;
   return source == Source::decimal ? ValuesAre::computed : ValuesAre::shared;
@@ -92,7 +92,7 @@ struct Info {
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t exponent_bits() const noexcept {
     return (bits >> 28U & 3U) * 4;
   }
-  /// Of decimals: 5 | 2.
+  /// The last bits, for decimals: 5 | 2.
   static constexpr SPMVPACK_HOST_DEVICE std::uint32_t of_values(std::uint32_t exponent, std::uint32_t each) noexcept {
     return exponent | each / 4 << 5U;
   }
@@ -180,12 +180,12 @@ constexpr std::uint32_t value_bytes_of(const PartInfo& part) noexcept {
   return stored_bytes(source_of(part), size_of(part.value_type));
 }
 
-/// Of all tiles, without the end. Of a part whose shape has been checked, or is being, like those below.
+/// Chunks of all tiles, without the end. For a part whose shape has been checked, or is being, like those below.
 constexpr std::uint64_t chunks_of(const PartInfo& part) noexcept {
   const std::uint64_t with_end = part.counts[section_chunks] / (sizeof(Chunk) / sizeof(std::uint32_t));
   return with_end == 0 ? 0 : with_end - 1;
 }
-/// Of `stream`.
+/// Units of `stream`.
 constexpr std::uint64_t units_of(const PartInfo& part) noexcept {
   return part.counts[section_stream] / (unit / sizeof(std::uint32_t));
 }

@@ -6,7 +6,7 @@
 
 namespace spmvpack::layouts::bitflag {
 
-/// Of entry e of a chunk of a part with this source.
+/// The slot of entry e of a chunk, in a part with this source.
 template <class T, Source source>
 SPMVPACK_HOST_DEVICE ValueSlot value_slot(const ChunkView& chunk, std::uint32_t e) {
   const auto place = [&] {

@@ -45,7 +45,7 @@ struct Encoding {
     return 1U << column_code();
   }
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool lut() const noexcept { return (bits & 8U) != 0; }
-  /// Whose the values of the chunk's entries are.
+  /// Whether the chunk's entries own, share or compute their values.
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE ValuesAre values_are() const noexcept {
     return lut() ? ValuesAre::shared : ValuesAre::own;
   }

@@ -35,7 +35,7 @@ enum Section : std::uint8_t {  // places in `sections`
 /// transposed entry, which has the same bits (mirror) or a mirror's sign flipped (skew).
 enum class Source : std::uint8_t { raw, table, step, single, mirror, skew };
 inline constexpr std::array<std::string_view, 6> source_names{"raw", "table", "step", "single", "mirror", "skew"};
-/// Whose the values of entries with this source are.
+/// Whether entries with this source own, share or compute their values.
 constexpr SPMVPACK_HOST_DEVICE ValuesAre values_are(Source source) noexcept {
   return source == Source::raw ? ValuesAre::own : ValuesAre::shared;
 }
@@ -97,7 +97,7 @@ struct Slice {
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t first_group() const noexcept {
     return pattern & max_patterns;
   }
-  /// Of a lane's reference in `stream`; 0 if references are those of the dictionary's steps, or there are none.
+  /// Bytes of a lane's reference in `stream`; 0 if references are those of the dictionary's steps, or there are none.
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t reference_bytes() const noexcept { return pattern >> 30U; }
   /// Whether all groups are of the dictionary, and few.
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool is_pattern() const noexcept { return counts <= 0xFF; }
@@ -168,12 +168,12 @@ constexpr Source source_of(const PartInfo& part) noexcept { return static_cast<S
 constexpr std::uint64_t patterns_of(const PartInfo& part) noexcept {
   return part.counts[section_patterns] / (sizeof(Group) / sizeof(std::uint32_t));
 }
-/// Of `stream`.
+/// Units of `stream`.
 constexpr std::uint64_t units_of(const PartInfo& part) noexcept {
   return part.counts[section_stream] / (unit / sizeof(std::uint32_t));
 }
 constexpr std::uint64_t values_of(const PartInfo& part) noexcept { return part.counts[section_values]; }
-/// Of a part whose shape has been checked, or is being.
+/// Slices of a part whose shape has been checked, or is being.
 constexpr std::uint64_t slices_of(const PartInfo& part) noexcept {
   const std::uint64_t block = part.params[param_block];
   return block == 0 ? 0 : div_up(div_up(part.rows.count, block), lanes);
@@ -217,7 +217,7 @@ struct View {
   std::uint32_t block, sums, tile_slices;
   Source source;
 
-  /// Of an id, or of a reference.
+  /// Bytes of an id, or of a reference.
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t id_bytes(std::uint64_t slice) const {
     if (has_mirrors(source)) return slices[slice].reference_bytes();
     return tile_slices == 0 ? 0 : tiles[slice / tile_slices].id_bytes();

@@ -74,7 +74,7 @@ SPMVPACK_HOST_DEVICE void each_rising(const SliceView& slice, const EntriesBefor
   }
 }
 
-/// Of row r and column c of an entry's block, in a part with this source.
+/// The slot of row r and column c of an entry's block, in a part with this source.
 template <Source source, class T>
 SPMVPACK_HOST_DEVICE ValueSlot value_slot(const View<T>& v, const SliceView& slice, std::uint64_t s, std::uint32_t lane,
                                           const LaneEntry& entry, std::uint32_t r, std::uint32_t c) {

@@ -20,7 +20,7 @@ inline constexpr std::array<SectionDescription, 3> sections{{
     {"values", Element::value, slots_of},
 }};
 
-/// Of a part in any memory.
+/// The geometry of a part in any memory.
 inline EllpackRGeometry geometry(const PartView& part) {
   return {part.get<std::uint32_t>("row_len").data(), part.rows()};
 }

@@ -26,8 +26,9 @@ enum class Element : std::uint8_t {
 struct SectionDescription {
   std::string_view name;
   Element element = Element::u8;
-  /// The number of elements that follows from the part's table entry and the counts of sections described before; null
-  /// if none does: it is then itself what the part is made with, and the layout's check_shape says what it may be.
+  /// Computes the number of elements from the part's table entry and the counts of the sections described before. Null
+  /// if it does not follow from them: the part then has a number of its own, and the layout's check_shape says which
+  /// are valid.
   std::uint64_t (*count)(const PartInfo& part) = nullptr;
   std::uint32_t alignment = 16;
   /// format::section_required: the section is always present. format::section_device: a multiply reads it; otherwise
@@ -44,8 +45,8 @@ constexpr std::uint64_t entries_of(const PartInfo& part) noexcept { return part.
 constexpr std::uint64_t rows_of(const PartInfo& part) noexcept { return part.rows.count; }
 constexpr std::uint64_t cols_of(const PartInfo& part) noexcept { return part.cols.count; }
 
-/// What a loader makes of a part when it is loaded, for all multiplies; loaders' layouts derive from it. No bit of a
-/// result depends on it.
+/// Data that a loader derives from a part at load, for all multiplies; loaders' layouts derive their own types from it.
+/// No bit of a result depends on it.
 struct LayoutState {
   LayoutState() = default;
   LayoutState(const LayoutState&) = delete;
@@ -55,7 +56,7 @@ struct LayoutState {
   [[nodiscard]] virtual bool copies_values() const noexcept { return false; }
 };
 
-/// What is so of all of a part's values (value_slot.hpp).
+/// Properties that all values of a part share (value_slot.hpp).
 struct PartValues {
   layouts::ValuesAre are = layouts::ValuesAre::own;  ///< `own` if they are of every entry
   bool hold_by_bits = false;                         ///< ValueSlot::holds_by_bits of any slot
@@ -79,7 +80,7 @@ struct Layout {
   void (*check)(const PartView& part, int threads);
   /// The part's entries with local indices, each row sorted by the matrix's columns. The part has been checked.
   CsrMatrix (*unpack)(const PartView& part, int threads);
-  /// What container does with the places of values.
+  /// The operations of container on the places of values.
   const layouts::ValueFunctions* values;
   /// Whether the part numbers rows and columns alike, so that it can multiply vectors in that order, without its lists;
   /// null: never. Looks at the table entry alone.
@@ -88,16 +89,16 @@ struct Layout {
   bool shares_entries = false;
   /// What the numbers of the parameter "source" are called; empty if there is no such parameter.
   std::span<const std::string_view> source_names = {};
-  /// Whose the part's values are; null: each entry's own. Looks at the table entry alone.
+  /// Whether the part's entries own, share or compute their values; null: all own them. Looks at the table entry alone.
   PartValues (*part_values)(const PartInfo& part) = nullptr;
   bool takes_complex = false;  ///< whether its values may be complex
 };
 
-/// Whose the values of a part are, and so whether its entries can be given others. Looks at the table entry alone.
-/// Error(errc::unsupported) if its layout is not known.
+/// Whether the entries of a part own, share or compute their values, and so whether the values can be replaced. Looks
+/// at the table entry alone. Error(errc::unsupported) if its layout is not known.
 SPMVPACK_EXPORT PartValues part_values(const PartInfo& part);
 
-/// The element of `part.counts` of a section of the part's layout; null of any other section, such as a map.
+/// The element of `part.counts` for a section of the part's layout; null for any other section, such as a map.
 SPMVPACK_EXPORT std::uint64_t* find_count(PartInfo& part, std::string_view section);
 
 /// Whether the part has these sections, each of its type and count. Reads no element. Error(errc::corrupt).

@@ -33,7 +33,7 @@ inline constexpr std::array<SectionDescription, 3> sections{{
     {"values", Element::value, slots_of},
 }};
 
-/// Of a part in any memory.
+/// The geometry of a part in any memory.
 inline PjdsGeometry geometry(const PartView& part) {
   return {part.get<std::uint64_t>("col_start").data(), width_of(part.info()), block_rows_of(part.info())};
 }

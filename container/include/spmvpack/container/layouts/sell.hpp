@@ -35,7 +35,7 @@ inline constexpr std::array<SectionDescription, 3> sections{{
     {"values", Element::value, slots_of},
 }};
 
-/// Of a part in any memory.
+/// The geometry of a part in any memory.
 inline SellGeometry geometry(const PartView& part) {
   return {part.get<std::uint32_t>("slice_ptr").data(),
           static_cast<std::uint32_t>(part.info().params[param_slice_rows])};

@@ -29,7 +29,7 @@ enum Section : std::uint8_t {  // places in `sections`
 /// What an entry's value is: in `values` in the order of the slices; the element of it that a code of 4 bits names.
 enum class Source : std::uint8_t { raw, code };
 inline constexpr std::array<std::string_view, 2> source_names{"raw", "code"};
-/// Whose the values of entries with this source are.
+/// Whether entries with this source own, share or compute their values.
 constexpr SPMVPACK_HOST_DEVICE ValuesAre values_are(Source source) noexcept {
   return source == Source::raw ? ValuesAre::own : ValuesAre::shared;
 }
@@ -72,7 +72,7 @@ struct Slice {
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool is_wide() const noexcept { return (counts >> 29U & 1U) != 0; }
   /// Whether it has a list of rows; otherwise they follow each other.
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool is_listed() const noexcept { return (counts >> 30U & 1U) != 0; }
-  /// Of a piece: whether the one before is of the same row.
+  /// For a piece: whether the piece before it is of the same row.
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE bool continues() const noexcept { return counts >> 31U != 0; }
   /// Steps of fewer lanes.
   [[nodiscard]] constexpr SPMVPACK_HOST_DEVICE std::uint32_t tail() const noexcept { return ends & 0x1FFFU; }

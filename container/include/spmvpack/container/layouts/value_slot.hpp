@@ -14,7 +14,7 @@ namespace spmvpack::layouts {
 /// What a stored value becomes when it is read.
 enum class Change : std::uint8_t { none, negate };
 
-/// Whose values are.
+/// Whether entries own, share or compute their values.
 enum class ValuesAre : std::uint8_t {
   own,      ///< of one entry each: every slot can be given another value
   shared,   ///< of all entries with the same id or step, or of two mirrors: no slot can be changed for one of them
@@ -28,7 +28,7 @@ struct ValueSlot {
   ValuesAre are = ValuesAre::own;
   Change change = Change::none;
   std::uint8_t exponent = 0;  ///< of a computed value: that of the power of ten
-  /// Whether its bits say that it has an entry: without any, it has one only if a list names it.
+  /// Whether the slot's bits say that it has an entry: if none is set, it has one only if a list names it.
   bool holds_by_bits = false;
 };
 

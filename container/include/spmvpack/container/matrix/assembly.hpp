@@ -32,13 +32,13 @@ struct AssemblyMap {
 
   [[nodiscard]] std::uint64_t nnz() const noexcept { return col_idx.size(); }
 
-  /// Of the matrix whose entries are the pairs of the list. Index: std::int32_t or std::int64_t. Errors: errc::usage
+  /// For the matrix whose entries are the pairs of the list. Index: std::int32_t or std::int64_t. Errors: errc::usage
   /// (arrays of different lengths); errc::bad_input (an index that is too large, with its place in the list);
   /// errc::unsupported (2^32 - 1 rows or columns and more). Parallel, but for two passes over the list.
   template <class Index>
   SPMVPACK_EXPORT static AssemblyMap of(std::uint64_t rows, std::uint64_t cols, std::span<const Index> row_idx,
                                         std::span<const Index> col_idx, int threads = 0);
-  /// Of a matrix with this pattern, which may have entries that the list does not name. Errors: as above;
+  /// For a matrix with this pattern, which may have entries that the list does not name. Errors: as above;
   /// errc::bad_input, too, if the list names an entry that the pattern does not have.
   template <class Index>
   SPMVPACK_EXPORT static AssemblyMap of(const CsrView& pattern, std::span<const Index> row_idx,

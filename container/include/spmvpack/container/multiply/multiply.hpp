@@ -33,8 +33,8 @@ struct KernelId {
   [[nodiscard]] constexpr bool is_default() const noexcept { return value == 0; }
 };
 
-/// X or Y of a multiply, as DLPack has it: element (i, j) is data[i * row_stride + j * col_stride]. A vector, of which
-/// this can be made implicitly, is one column. Strides are in elements, and may be negative; those of X may be 0.
+/// X or Y of a multiply, as DLPack has it: element (i, j) is data[i * row_stride + j * col_stride]. A vector converts
+/// to this implicitly, as one column. Strides are in elements, and may be negative; those of X may be 0.
 template <class T>
 struct DenseView {
   T* data = nullptr;
@@ -79,8 +79,8 @@ struct RealOf<const V> {
 };
 }  // namespace detail
 
-/// The type of alpha, beta and all arithmetic where the elements of vectors are of type V: T for std::complex<T>, as
-/// matrices are real; V for others.
+/// The type of alpha, beta and all arithmetic for vectors with elements of type V: T if V is std::complex<T>, because
+/// matrices are real; otherwise V.
 template <class V>
 using real_of = typename detail::RealOf<V>::type;
 template <class V>
@@ -124,8 +124,8 @@ struct DensePlace {
         col_stride(v.col_stride),
         element_bytes(sizeof(T)) {}
 };
-/// Whether a byte belongs to elements of both, whose size is the same. Elements between others do not: the columns of
-/// one array may be those of X and Y by turns.
+/// Whether any byte belongs to elements of both, whose size is the same. Elements may lie between each other without
+/// overlapping: alternate columns of one array may belong to X and to Y.
 SPMVPACK_EXPORT bool overlap(const DensePlace& a, const DensePlace& b) noexcept;
 
 /// Neighbouring columns of X and Y, as a layout's multiply takes them: element (i, j) of X is x[i x_row_stride + j
@@ -153,7 +153,7 @@ struct ColumnsAtOnce {
   std::uint64_t most = 1;
   bool any_strides = false;
 
-  /// What suits parts that multiply the same columns: as many as one of them takes, in strides that all take.
+  /// For parts that multiply the same columns: as many as the part that takes most, in strides that all take.
   [[nodiscard]] constexpr ColumnsAtOnce together_with(const ColumnsAtOnce& other) const noexcept {
     return {most > other.most ? most : other.most, any_strides && other.any_strides};
   }
@@ -175,7 +175,7 @@ template <class T>
 struct Scaling {
   std::span<const T> rows = {}, columns = {};
 
-  /// Of the rows and the columns of op(A).
+  /// The factors of the rows and the columns of op(A).
   [[nodiscard]] constexpr Scaling of(Operation operation) const noexcept {
     return operation == Operation::none ? *this : Scaling{columns, rows};
   }
@@ -187,14 +187,14 @@ struct MultiplyDescription {
   Operation operation = Operation::none;  ///< others need A^T: EncodeRequest::transpose, or a symmetric matrix
   ValueType vectors = ValueType::f64;     ///< of X, Y (or their parts), alpha and beta, every product and sum
   std::uint64_t right_hand_sides = 1;     ///< columns of X and Y that a workspace is for
-  /// That a workspace is also for an X, or a Y, without contiguous columns: it has room for one of them.
+  /// The workspace is also for an X, or a Y, without contiguous columns: it has room for one of their columns.
   bool strided_x = false, strided_y = false;
-  /// That a workspace of several columns is only for an X whose columns are neighbours in each row (col_stride 1), and
-  /// whose rows begin at multiples of 16 bytes, as its first element does. A GPU's kernels take such a one where it
-  /// lies if its columns fill 16 bytes, too; others have to be copied.
+  /// The workspace, if it is for several columns, is only for an X whose columns are neighbours in each row (col_stride
+  /// 1), and whose rows and first element begin at multiples of 16 bytes. A GPU's kernels use such an X in place if its
+  /// columns also fill a multiple of 16 bytes; any other X has to be copied.
   bool row_major_x = false;
-  bool scaled_rows = false;        ///< that a workspace is also for factors of A's rows (Scaling)
-  bool scaled_columns = false;     ///< that it is also for factors of A's columns
+  bool scaled_rows = false;        ///< the workspace is also for factors of A's rows (Scaling)
+  bool scaled_columns = false;     ///< the workspace is also for factors of A's columns
   bool scalars_on_device = false;  ///< alpha and beta are in device memory, read when the multiply runs
   KernelId kernel = {};
   Basis basis = Basis::user;  ///< permuted: X and Y are as permute() of the loaded matrix makes them
@@ -219,8 +219,8 @@ constexpr MultiplyDescription describe(Operation operation = Operation::none) no
           .strided_y = is_complex<V>};
 }
 
-/// What multiplies with op(A): the parts of a role, or their negative. Of a symmetric matrix the parts of A are A^T, of
-/// a skew-symmetric one -A^T.
+/// What multiplies with op(A): the parts of a role, or their negative. For a symmetric matrix the parts of A are A^T,
+/// for a skew-symmetric one -A^T.
 struct Operand {
   format::Role role = format::Role::a;
   bool negated = false;
@@ -233,8 +233,8 @@ struct Operand {
 SPMVPACK_EXPORT Operand check_description(const MultiplyDescription& description, const MatrixFacts& facts,
                                           std::span<const PartInfo> parts);
 
-/// Error(errc::usage) if X or Y has not the rows of op(A)'s columns or rows, they do not have as many columns, an
-/// element of Y is there twice, or X and Y overlap.
+/// Error(errc::usage) if the rows of X or Y do not match op(A)'s columns or rows, if X and Y differ in their numbers of
+/// columns, if Y has an element twice, or if X and Y overlap.
 SPMVPACK_EXPORT void check_operands(const Operand& operand, Operation operation, const DensePlace& x,
                                     const DensePlace& y);
 

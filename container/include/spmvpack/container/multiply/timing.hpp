@@ -15,12 +15,12 @@ class Container;
 
 /// Bytes that are written before a cold run, so that no cache holds the matrix or x.
 inline constexpr std::uint64_t flush_bytes = std::uint64_t{256} << 20U;
-/// Runs that are not counted, before those that are.
+/// Warm-up runs, which are not counted.
 inline constexpr int warm_up_runs = 3;
-/// The most that time_runs() counts of cold runs, and of warm ones.
+/// The most cold runs, and the most warm ones, that time_runs() counts.
 inline constexpr int most_timed_runs = 31;
 
-/// The middle one, or the mean of the middle two. `seconds` is not empty.
+/// The median: the middle one, or the mean of the middle two. `seconds` is not empty.
 SPMVPACK_EXPORT double median(std::vector<double> seconds);
 
 /// Seconds of one multiply.
@@ -30,12 +30,12 @@ struct MultiplyTimes {
   int cold_runs = 0, warm_runs = 0;
   double spent = 0;  ///< what timing took, all runs and flushes
 
-  /// The geometric mean of both: a program multiplies now with the one, now with the other.
+  /// The geometric mean of both: a program meets both states of the caches.
   [[nodiscard]] double mean() const { return std::sqrt(cold) * std::sqrt(warm); }
 };
 
-/// Times the plain multiply y = A x of a container in memory, for about so many seconds, which loading does not count
-/// towards. Errors: those of loading and of the machine.
+/// Times the plain multiply y = A x of a container in memory, for about `seconds` seconds, to which loading does not
+/// count. Errors: those of loading and of the machine.
 using MeasureMultiply = std::function<MultiplyTimes(const Container& container, double seconds)>;
 
 /// What time_runs() needs of a machine.
@@ -44,8 +44,8 @@ struct TimedRuns {
   std::function<double()> clock;         ///< seconds, never fewer than before
 };
 /// Times a multiply: warm_up_runs that are not counted, cold runs, one more that is not counted, and warm runs. Cold
-/// runs end after 5/8 of `seconds`, warm ones with the last; neither counts more than most_timed_runs. Of a multiply
-/// that is long, one of each is timed at least, however long it takes.
+/// runs end after 5/8 of `seconds`, warm ones with the last; neither counts more than most_timed_runs. At least one run
+/// of each kind is timed, however long it takes.
 SPMVPACK_EXPORT MultiplyTimes time_runs(const TimedRuns& runs, double seconds);
 
 }  // namespace spmvpack

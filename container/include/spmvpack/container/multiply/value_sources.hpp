@@ -12,14 +12,14 @@
 
 namespace spmvpack {
 
-/// Of one part of A, or of A^T. The values are an array of all of A's, in the order of A's CSR: rows, then columns, as
-/// unpack() gives them. The value of an entry that a part's Entries visit is values[i], or values[place[i]] if there
-/// are places, where i = order().first(row, run) + index.
+/// For one part of A, or of A^T. The new values are an array of all of A's, in the order of A's CSR: rows, then
+/// columns, as unpack() gives them. The value of an entry that a part's Entries visit is values[i], or values[place[i]]
+/// if there are places, where i = order().first(row, run) + index.
 struct ValueSource {
   Array<std::uint64_t> first;           ///< where those of each row of the part begin; then one more element
   CountedVector<std::uint32_t> before;  ///< EntryOrder::before
-  /// Of each entry of the part. Empty if those of each row follow one another in the row of A. Numbers of 64 bits if A
-  /// has 2^32 entries or more.
+  /// The number of each entry's value. Empty if the entries of each row follow one another in the row of A. Numbers
+  /// have 64 bits if A has 2^32 entries or more.
   std::variant<Array<std::uint32_t>, Array<std::uint64_t>> place;
 
   [[nodiscard]] layouts::EntryOrder order() const noexcept { return {first.data(), before.data()}; }
@@ -28,8 +28,8 @@ struct ValueSource {
   }
 };
 
-/// What a matrix is whatever its values become: real, general, of no known digest. So A^T of one whose values change is
-/// what its parts of A^T say, even if it was symmetric.
+/// The facts of a matrix that hold whatever its values become: real, general, without a digest. If values change, A^T
+/// is therefore what the parts of A^T say, even if the matrix was symmetric.
 SPMVPACK_EXPORT MatrixFacts without_values(const MatrixFacts& facts) noexcept;
 
 /// The sources of all parts of a matrix, in the order of the parts, which have been checked and are in host memory.

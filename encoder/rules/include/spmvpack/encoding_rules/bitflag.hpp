@@ -30,16 +30,16 @@ struct PartFacts {
   bool updatable = false;         ///< every entry is to have a value of its own
 };
 
-/// Whether a table has all values, and ids.
+/// Whether a table can hold all values, and there are entries.
 constexpr bool fit_table(const PartFacts& part) { return part.distinct_values <= max_table && part.entries != 0; }
 
-/// Whether values can be there. Of windows and decimals, chunks say it.
+/// Whether values can have this source. For windows and decimals, that depends on the chunks.
 constexpr bool fit(const PartFacts& part, Source source) {
   if (part.updatable && values_are(source) != ValuesAre::own) return false;
   return source == Source::table ? fit_table(part) : source != Source::single || part.distinct_values == 1;
 }
 
-/// Where values are if nothing is asked for: at first, as chunk by chunk fewest_bytes() may choose others.
+/// The source of values if nothing is asked for. For the fewest bytes, chunks may show that another is smaller.
 constexpr Source usual_source(const PartFacts& part) {
   if (part.distinct_values == 1 && fit(part, Source::single)) return Source::single;
   const std::uint64_t raw_bytes = part.entries * part.value_size,
@@ -70,10 +70,10 @@ constexpr double bytes_but_values(double column_bytes) {
          static_cast<double>(sizeof(Chunk)) / chunk_entries;
 }
 
-/// Rows of a chunk's own, at most: half of what the format allows, as one warp writes those without entries.
+/// The most rows of a chunk's own: half of what the format allows, because one warp writes those without entries.
 /// docs/notebook/GPU.md, "What made bitflag fast".
 inline constexpr std::uint32_t most_chunk_rows = max_chunk_rows / 2;
-/// Bytes of columns that are so far apart at most.
+/// Bytes of a column offset if columns are at most `span` apart.
 constexpr std::uint32_t column_bytes(std::uint32_t span) {
   return span <= 0xFF ? 1 : span <= 0xFFFF ? 2 : span <= 0xFFFFFF ? 3 : 4;
 }
@@ -117,11 +117,11 @@ constexpr std::uint64_t usual_segments(const PartFacts& part, const Device& devi
     return narrow;
   return enough(wide, entries_of_sum) ? wide : 1;
 }
-/// None for several columns, which segments take one by one.
+/// 1 for several columns, which are multiplied one by one with segments.
 constexpr std::uint64_t usual_segments(const PartFacts& part, const Aim& aim, const Device& device) {
   return several_columns(aim) ? 1 : usual_segments(part, device);
 }
-/// Whether a part can have so many.
+/// Whether a part can have so many segments.
 constexpr bool can_have_segments(const PartFacts& part, std::uint64_t segments) {
   const std::uint64_t columns = div_up(part.cols, segments);
   return segments <= part.cols && columns <= max_segment && (segments - 1) * columns < part.cols &&

@@ -11,8 +11,9 @@ namespace spmvpack::encoder::layouts {
 /// The unit NAME.chain of PartPlan::work: loads that wait for one another in a lane with so many steps, `at_once` of
 /// which are loaded together: their columns or places, then what these name.
 constexpr std::uint64_t chain_of(std::uint64_t steps, std::uint64_t at_once) { return 2 * div_up(steps, at_once); }
-/// What is left of such loads where a thread takes a row's in turn, few at a time: while it waits for one, so many
-/// bytes of other rows arrive, and all take at least as long as the memory needs for them. A quarter always counts.
+/// How many of such loads count where a thread takes those of a row in turn, few at a time. While it waits for one,
+/// `bytes_of_load` bytes of other rows arrive, and all loads take at least as long as the memory needs for the bytes. A
+/// quarter always counts.
 constexpr std::uint64_t chain_beside(std::uint64_t loads, std::uint64_t bytes, std::uint64_t bytes_of_load) {
   return std::max(loads - std::min(loads, bytes / bytes_of_load), div_up(loads, 4));
 }

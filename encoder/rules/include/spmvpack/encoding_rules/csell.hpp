@@ -37,7 +37,8 @@ struct PartFacts {
 /// Where values may be, in the order in which ties go to the first.
 inline constexpr std::array<Source, 6> sources{Source::single, Source::step,   Source::table,
                                                Source::raw,    Source::mirror, Source::skew};
-/// Whether they are planned there. `wanted` is the only one, if it can be; so is `single` if nothing is wanted.
+/// Whether a form with this source is planned. `wanted`, if it is possible, is the only one; if nothing is wanted, so
+/// is `single`.
 constexpr bool is_planned(Source source, const PartFacts& part, std::optional<Source> wanted) {
   if (wanted && *wanted != source) return false;
   if (part.updatable && values_are(source) != ValuesAre::own) return false;

@@ -39,7 +39,7 @@ static_assert(std::is_trivially_copyable_v<SellFacts> && std::is_trivially_copya
 constexpr std::uint64_t bytes_of_steps(const SellFacts& f, std::uint64_t steps) {
   return steps * f.slice_rows * slot_bytes(f.value_size);
 }
-/// Of the list of rows that sorted rows have.
+/// Bytes of the list of rows that sorted rows have.
 constexpr std::uint64_t bytes_of_order(const SellFacts& f) { return f.rows * sizeof(std::uint32_t); }
 
 /// Whether sorted rows may take fewer bytes, so that SellFacts::steps_of is counted: the list of rows may take more
