@@ -36,7 +36,8 @@ std::string details() {
          "matrix. Sections are the arrays in the file.\n"
          "A.spmvc may be -, for standard input.\n"
          "'chosen for' is the machine that the layout was chosen for. On another machine,\n"
-         "another may be faster; 'report A.spmvc' for that machine predicts by how much.\n\n"
+         "another layout may be faster; 'report A.spmvc' for that machine predicts by how\n"
+         "much.\n\n"
          "Example:\n"
          "  spmvpack inspect A.spmvc --json | jq .sections\n";
 }
