@@ -57,7 +57,7 @@ Strategy hyb() {
           .summary = "ell for the columns that a third of the rows fill, coo for the rest",
           .suits = "rows of nearly one length but for a few long ones",
           .settings = {{"hyb.width", "auto, or 0 and more",
-                        "entries of a row in ell; auto: while a third of the rows fill them"}},
+                        "entries of a row in ell; auto: as many as a third of the rows have"}},
           .plan = plan,
           .traits = {.reproduction = true}};
 }

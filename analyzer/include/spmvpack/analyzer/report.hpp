@@ -76,7 +76,8 @@ struct ChosenCost {
 
 /// What A^T costs beside A: nothing if it is A or -A, and `layout` is then empty.
 struct TransposeCost : ChosenCost {
-  /// Of the entries, bit for bit. General if the matrix is to be updatable: other values need not be symmetric.
+  /// The symmetry of the entries, bit for bit. General if the matrix is to be updatable: other values need not be
+  /// symmetric.
   Symmetry symmetry = Symmetry::general;
 };
 
@@ -102,7 +103,7 @@ struct Report {
   std::size_t recommended = 0;               ///< what `--layout auto` chooses: an index into `layouts`
   std::string reason;                        ///< why: encoder::Choice::reason
   std::uint64_t recommended_file_bytes = 0;  ///< the file that encode() writes with `--layout auto` and codec none
-  /// Of `--layout auto`: LayoutCost::encode_seconds, pays_after. Unset if it is not one of the strategies.
+  /// For `--layout auto`: LayoutCost::encode_seconds, pays_after. Unset if it is not one of the strategies.
   std::optional<double> recommended_encode_seconds;
   std::optional<std::uint64_t> recommended_pays_after;
   std::optional<double> data_reduction_pjds;  ///< by pjds_data_reduction()

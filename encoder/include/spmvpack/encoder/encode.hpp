@@ -48,7 +48,8 @@ struct EncodeRequest {
 struct EncodeResult {
   Plan plan;
   std::optional<Plan> transpose;  ///< of A^T; unset if it was not asked for, or if A^T is A or -A
-  /// Of the entries, bit for bit: MatrixFacts::bitwise_symmetry(). General if the matrix is to be updatable.
+  /// The symmetry of the entries, bit for bit: MatrixFacts::bitwise_symmetry(). General if the matrix is to be
+  /// updatable.
   Symmetry symmetry = Symmetry::general;
   std::uint64_t device_bytes = 0, file_bytes = 0;  ///< device bytes: of A alone
   std::uint64_t csr_bytes = 0;                     ///< device bytes of csr, for comparison

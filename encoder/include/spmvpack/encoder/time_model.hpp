@@ -70,7 +70,7 @@ struct XSectors {
 };
 /// Estimates them. O(nnz), parallel; the result does not depend on the number of threads.
 SPMVPACK_EXPORT XSectors x_sectors(const CsrView& a, int threads = 0, const XCaches& caches = {});
-/// The same of a matrix that lies elsewhere, with so many columns: lines_loaded(cache) is x_lines_loaded() of it.
+/// The same for a matrix that lies elsewhere, with `cols` columns: lines_loaded(cache) is its x_lines_loaded().
 SPMVPACK_EXPORT XSectors x_sectors(std::uint64_t cols, ValueType type, const XCaches& caches,
                                    const std::function<std::uint64_t(const XCache&)>& lines_loaded);
 
@@ -87,16 +87,16 @@ SPMVPACK_EXPORT std::vector<Counter> work_of(const Plan& plan, std::uint64_t row
 /// "x.sectors", too. Else they are multiplied one by one. Error(errc::usage) unless these are 1 to most_columns.
 SPMVPACK_EXPORT std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSectors& x, const Aim& aim);
 
-/// What factors of all rows and columns (Scaling) add to a multiply of the aim's columns: a pass that scales X, and one
-/// that scales the sums, each of which reads the factors, and writes vectors that are then read.
+/// The work that factors of all rows and columns (Scaling) add to a multiply of the aim's columns: one pass scales X,
+/// another the sums. Each reads the factors, and writes vectors that are then read.
 SPMVPACK_EXPORT std::vector<Counter> work_of_factors(std::uint64_t rows, std::uint64_t cols, ValueType vectors,
                                                      const Aim& aim);
 
-/// The least that a multiply of the aim's columns by any plan does.
+/// A lower bound on the work of a multiply of the aim's columns by any plan.
 SPMVPACK_EXPORT std::vector<Counter> work_of(const Survey& survey, const Least& least, const XSectors& x,
                                              const Aim& aim = {});
 
-/// Seconds of a multiply that does this. Error(errc::internal) if a unit has no price.
+/// Seconds of a multiply that does this work. Error(errc::internal) if a unit has no price.
 SPMVPACK_EXPORT double predicted_seconds(std::span<const Counter> work, const Profile& profile);
 inline double predicted_seconds(std::span<const Counter> work, Target target) {
   return predicted_seconds(work, default_profile(target));

@@ -22,7 +22,7 @@ namespace {
 using namespace spmvpack::layouts::pkt;  // what the bytes mean
 
 constexpr std::array<Setting, 2> settings{
-    Setting{"pkt.rows", "1 to 3072", "rows of a packet at most, 3072 unless set: 48 KiB of x and y in f64"},
+    Setting{"pkt.rows", "1 to 3072", "most rows of a packet, 3072 unless set: 48 KiB of x and y in f64"},
     Setting{"pkt.threads", "1 to 1024", "threads that share a packet's rows, 512 unless set"}};
 
 constexpr std::uint64_t default_threads = 512;

@@ -30,7 +30,7 @@ class Elasticity final : public MatrixGenerator {
   [[nodiscard]] std::vector<std::string> comments() const override;
 
  private:
-  /// Of the row of displacement c at corner a: what it takes from displacement d at corner b, [b][d].
+  /// The row of displacement c at corner a: its coupling to displacement d at corner b, [b][d].
   using ElementRow = std::array<std::array<double, 3>, 8>;
   [[nodiscard]] ElementRow cube_row(const Point& element, unsigned a, unsigned c) const;
   [[nodiscard]] ElementRow distorted_row(const Point& element, unsigned a, unsigned c) const;

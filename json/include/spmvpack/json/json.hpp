@@ -7,7 +7,7 @@ namespace spmvpack {
 
 using Json = nlohmann::ordered_json;  ///< keys in the order in which they are given
 
-/// null for what is not there.
+/// null for an unset value.
 template <class T>
 Json optional_json(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);

@@ -9,7 +9,7 @@ namespace spmvpack::launch_rules::csell {
 
 /// Larger tables are read through the caches: every device has room for these, beside the sums of teams.
 inline constexpr std::uint64_t max_staged_bytes = 64U << 10U;
-/// What a block has of a table in shared memory.
+/// Bytes of a table in a block's shared memory.
 constexpr std::uint64_t staged_bytes(std::uint64_t values, std::uint64_t value_size) {
   const std::uint64_t bytes = (values * value_size + 15) / 16 * 16;  // what follows are sums of any type
   return bytes > max_staged_bytes ? 0 : bytes;
@@ -35,7 +35,7 @@ struct TiledSlices {
   std::uint64_t slices, entries, sums, tiles, tile_slices;
   bool staged;  ///< whether blocks have the tables in shared memory
 };
-/// What its kernel may have of a multiprocessor.
+/// The part of a multiprocessor that its kernel may use.
 struct TiledRoom {
   unsigned threads;      ///< held_threads()
   std::uint64_t blocks;  ///< by their shared memory

@@ -39,7 +39,7 @@ constexpr WindowLimits window_limits(std::uint64_t slices, std::uint64_t multipr
 /// Steps of a window, as bits of its `kinds`: that of column base - 1, base and base + 1, seen from the row.
 enum WindowKind : std::uint32_t { window_before = 1, window_at = 2, window_after = 4 };
 
-/// Of 32 lanes, for each pair: which of their even rows, and which of their odd ones.
+/// For each pair, a bit for each of 32 lanes: which of their even rows, and which of their odd ones.
 using LaneRows = std::array<std::uint32_t, std::size_t{2} * most_pairs>;
 
 /// A step of one or two pairs of slices. Value: the bits of its value.
@@ -117,7 +117,7 @@ void each_in_window(const std::vector<PairStep<Value>>& steps, Place&& place) {
 struct WindowReach {
   std::int32_t least = 0, most = 0;
 
-  /// Of a program of so many rows, the first of which is `row`: whether none is past x. The last odd row reads the
+  /// Whether no column is past x, for a program of `rows` rows, the first of which is `row`. The last odd row reads the
   /// element after its own.
   [[nodiscard]] constexpr bool is_inside(std::int64_t row, std::uint32_t rows, std::uint64_t columns) const {
     return row + least >= 0 && row + most + rows < static_cast<std::int64_t>(columns);
@@ -176,7 +176,7 @@ class ProgramNumbers {
   /// The furthest column that a window reaches, from a program's first row.
   [[nodiscard]] std::int32_t furthest() const { return furthest_; }
   [[nodiscard]] std::uint32_t pairs() const { return pairs_; }
-  /// Of the latest program that of() has found.
+  /// The reach of the latest program that of() has found.
   [[nodiscard]] WindowReach reach() const { return latest_->second.reach; }
 
  private:

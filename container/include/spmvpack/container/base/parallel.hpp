@@ -189,8 +189,8 @@ inline int share_count(std::uint64_t entries, int threads) {
 }
 
 /// Calls f(share) for every share in [0, shares) on up to `threads` threads. For work of microseconds that has been cut
-/// into equal shares: each thread has as many that follow each other, the same ones each time, and those that end early
-/// take what others have not begun with. If calls throw, all others are made, and the exception of the smallest share
+/// into equal shares. Each thread has equally many consecutive shares, the same ones each time; threads that end early
+/// take shares that others have not begun. If calls throw, all others are made, and the exception of the smallest share
 /// is rethrown. What the calls allocate counts against the caller's budget.
 template <class F>
 void parallel_shares(int shares, int threads, F&& f) {

@@ -8,7 +8,7 @@
 
 namespace spmvpack::layouts::amb {
 
-/// In the order in which reading a part from its beginning meets them.
+/// Violations, in the order in which a reader meets them from the beginning of a part.
 enum Violation : std::uint32_t {
   sound = 0,
   chunk_elsewhere = violation(1, 0),

@@ -1,7 +1,7 @@
 #pragma once
 /// Layout `bitflag`: chunks of up to 256 consecutive entries, a bit for each that says whether it starts a row, so that
-/// rows of any length take no padding. Ours; it goes on from the chunks of ccoo. The functions that decode it serve
-/// host and device alike; docs/FORMAT.md, section 7, has the tables.
+/// rows of any length take no padding. Our own, based on the chunks of ccoo. The functions that decode it serve host
+/// and device alike; docs/FORMAT.md, section 7, has the tables.
 
 #include <array>
 #include <type_traits>
@@ -65,10 +65,10 @@ constexpr SPMVPACK_HOST_DEVICE std::uint32_t hot_bit(std::uint32_t column_bytes)
   return 1U << (8 * column_bytes - 1);
 }
 
-/// What a chunk has, in bits: entries (9), rows that start in it (9), bytes of a column offset (2; 0, 1, 2, 3: 1, 2, 4,
-/// 3), bytes of a row offset (2; 0: its rows are consecutive), whether its first entry continues the row before (1),
-/// and what its values have in common (9). That is where its window begins, in steps; or the least exponent (5), and in
-/// how many bits each entry has what its own is more, in fours (2).
+/// A chunk's properties, in bits: entries (9), rows that start in it (9), bytes of a column offset (2; 0, 1, 2, 3: 1,
+/// 2, 4, 3), bytes of a row offset (2; 0: its rows are consecutive), whether its first entry continues the row before
+/// (1), and what its values have in common (9). That is where its window begins, in steps; or the least exponent (5),
+/// and the bits in which each entry stores how much larger its own is, in units of four (2).
 struct Info {
   std::uint32_t bits;  ///< 9 | 9 | 2 | 2 | 1 | 9, the lowest first; the last 9 of decimals: 5 | 2, and zeros
 
@@ -250,7 +250,7 @@ View<T> view(const PartView& part) {
           static_cast<std::uint32_t>(segment_columns(info))};
 }
 
-/// What the exponent of entry e is above its chunk's, where each has so many bits: 0, 4 or 8.
+/// How much the exponent of entry e exceeds its chunk's, where each entry has `each` bits: 0, 4 or 8.
 constexpr SPMVPACK_HOST_DEVICE std::uint32_t more_exponent(const std::byte* exponents, std::uint32_t each,
                                                            std::uint32_t e) noexcept {
   if (each == 0) return 0;
@@ -317,7 +317,7 @@ struct ChunkView {
     const std::uint32_t begin = source == Source::window ? chunk.info.window() * window_step : 0;
     return begin + number(bytes + at.values, value_bytes, value_element(e));
   }
-  /// What the exponent of entry e is above the chunk's.
+  /// How much the exponent of entry e exceeds the chunk's.
   [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint32_t more_exponent(std::uint32_t e) const {
     return bitflag::more_exponent(bytes + at.exponents, chunk.info.exponent_bits(), e);
   }

@@ -8,7 +8,7 @@
 
 namespace spmvpack::layouts::ccoo {
 
-/// In the order in which reading a part from its beginning meets them.
+/// Violations, in the order in which a reader meets them from the beginning of a part.
 enum Violation : std::uint32_t {
   sound = 0,
   bad_encoding = violation(1, 0),
@@ -69,7 +69,7 @@ SPMVPACK_HOST_DEVICE Violation check_bases(const View<T>& v, const Sizes& n, std
   return v.col_base[c] >= n.cols ? base_out_of_range : sound;
 }
 
-/// Of a chunk with a row byte for each lane.
+/// The row byte of a lane, in a chunk that has them.
 template <class T>
 SPMVPACK_HOST_DEVICE Violation check_row_byte(const View<T>& v, const Sizes& n, std::uint64_t c, std::uint32_t lane) {
   const std::byte* const rows = v.blob + v.blob_offset[c];

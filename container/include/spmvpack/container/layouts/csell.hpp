@@ -1,7 +1,7 @@
 #pragma once
 /// Layout `csell`, compressed SELL: slices of 32 rows (or block rows) whose columns are steps of a dictionary of
-/// patterns, or 8/16/32-bit offsets. Ours; it goes on from SELL-C-sigma (Kreutzer et al.) and from the chunks of ccoo.
-/// The functions that decode it serve host and device alike; docs/FORMAT.md, section 7, has the tables.
+/// patterns, or 8/16/32-bit offsets. Our own, based on SELL-C-sigma (Kreutzer et al.) and on the chunks of ccoo. The
+/// functions that decode it serve host and device alike; docs/FORMAT.md, section 7, has the tables.
 
 #include <array>
 
@@ -60,8 +60,8 @@ inline constexpr std::uint32_t max_table = 65536;  ///< values of a tile; up to 
 inline constexpr std::uint32_t max_slots = 32768;  ///< of a slice; up to 128 have references of a byte
 inline constexpr std::uint32_t max_patterns = (1U << 30U) - 1;
 
-/// Where the value of an entry is, with mirrors: 2 slot + 1 if the slot is that of the row that its column is, which is
-/// that of the transposed entry; 2 slot if it is of its own row.
+/// With mirrors, where the value of an entry is: 2 slot if the slot is of the entry's own row; 2 slot + 1 if it is of
+/// the row with the number of its column, where the transposed entry is.
 struct Reference {
   std::uint32_t bits;  ///< 1 | 15, the lowest first
   static constexpr Reference own(std::uint32_t slot) noexcept { return {2 * slot}; }
@@ -186,8 +186,8 @@ constexpr std::uint64_t tiles_of(const PartInfo& part) noexcept {
 constexpr SPMVPACK_HOST_DEVICE std::uint64_t slot_values(std::uint32_t block) noexcept {
   return std::uint64_t{block} * block * lanes;
 }
-/// Among the raw values of a step with n entries: that of an element of the block of the entry that is number `rank` of
-/// them. Element by element of the block, those of the entries are side by side.
+/// The place, among the raw values of a step with n entries, of an element of the block of entry number `rank`. Values
+/// are stored element by element of the block, those of all entries side by side.
 template <class N>
 constexpr SPMVPACK_HOST_DEVICE N raw_place(N element, N n, N rank) noexcept {
   return element * n + rank;
@@ -323,8 +323,7 @@ struct SliceView {
   [[nodiscard]] SPMVPACK_HOST_DEVICE Reference reference(std::uint64_t g, std::uint32_t k, std::uint32_t lane) const {
     return {id_bytes == 0 ? references[g * group_steps + k] : id(g, k, lane, 0)};
   }
-  /// Whether all ids of a block are below `end`: of an entry that is there, of its table's values; of one that is not,
-  /// 1.
+  /// Whether all ids of a block are below `end`: the number of its table's values if the entry exists, else 1.
   [[nodiscard]] SPMVPACK_HOST_DEVICE bool ids_below(std::uint64_t g, std::uint32_t k, std::uint32_t lane,
                                                     std::uint32_t end) const {
     for (std::uint32_t e = 0; e < ids_of_entry; ++e)

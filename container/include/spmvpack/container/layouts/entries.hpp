@@ -8,12 +8,12 @@
 ///     template <class Begin>
 ///     void each(std::uint64_t unit, std::uint32_t lane, std::uint32_t lanes, Begin&& begin) const;
 ///
-/// A *run* is what a unit has of a row without interruption. A row that begins in the unit has `first_run`; others have
-/// a number below runs(), and those of a row rise from left to right. each() calls begin(row, run) for the runs of a
-/// unit, and what that returns with (index, column, slot) for the run's entries, whose indices count from 0. Of several
-/// lanes, each takes some of the unit's entries, and all together take all; neighbouring lanes take neighbouring slots
-/// at the same time, as far as the layout has them side by side. Where counting is quicker than visiting there is also
-/// each_run(unit, f), which calls f(row, run, entries).
+/// A *run* is an uninterrupted piece of a row in a unit. If the row begins in the unit, the run is `first_run`; other
+/// runs have a number below runs(), and those of a row rise from left to right. each() calls begin(row, run) for the
+/// runs of a unit, and what that returns with (index, column, slot) for the run's entries, whose indices count from 0.
+/// Of several lanes, each takes some of the unit's entries, and all together take all; neighbouring lanes take
+/// neighbouring slots at the same time, as far as the layout has them side by side. Where counting is quicker than
+/// visiting there is also each_run(unit, f), which calls f(row, run, entries).
 
 #include "spmvpack/container/layouts/layout.hpp"
 #include "spmvpack/container/layouts/value_slot.hpp"

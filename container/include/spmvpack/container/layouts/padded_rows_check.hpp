@@ -19,7 +19,7 @@ enum Violation : std::uint32_t {
   row_out_of_range = violation(5, 2),
 };
 
-/// Of the kinds beside those of rows: of totals, of a geometry, and what layouts have of their own.
+/// Further kinds of violations, besides those of rows: for totals, for a geometry, and the first for a layout's own.
 inline constexpr std::uint32_t kind_of_totals = 4, kind_of_geometry = 5, own_kind = 6;
 
 /// What a row of a part is checked against.

@@ -11,7 +11,7 @@
 
 namespace spmvpack::layouts::pkt {
 
-/// In the order in which reading a part from its beginning meets them.
+/// Violations, in the order in which a reader meets them from the beginning of a part.
 enum Violation : std::uint32_t {
   sound = 0,
   wrong_rows_of_packet = violation(1, 0),

@@ -1,8 +1,8 @@
 #pragma once
 /// Layout `sjds`, sliced JDS: slices of 8 rows of a sorted window, entries side by side and without padding, made for
-/// the vector registers of a CPU. Ours; jagged diagonals (Saad: Krylov Subspace Methods on Supercomputers, SIAM J. Sci.
-/// Stat. Comput. 10(6), 1989) within the slices of SELL-C-sigma (Kreutzer et al., 2014). The functions that decode it
-/// serve host and device alike; docs/FORMAT.md, section 7, has the tables.
+/// the vector registers of a CPU. Our own: jagged diagonals (Saad: Krylov Subspace Methods on Supercomputers, SIAM J.
+/// Sci. Stat. Comput. 10(6), 1989) within the slices of SELL-C-sigma (Kreutzer et al., 2014). The functions that decode
+/// it serve host and device alike; docs/FORMAT.md, section 7, has the tables.
 
 #include <array>
 

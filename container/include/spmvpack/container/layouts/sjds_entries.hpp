@@ -6,7 +6,7 @@
 
 namespace spmvpack::layouts::sjds {
 
-/// Of a lane in a step of all, whose first entry is number `before` of the slice.
+/// The slot of a lane in a step of all lanes, whose first entry is number `before` of the slice.
 template <class T>
 SPMVPACK_HOST_DEVICE ValueSlot value_slot(const SliceView& slice, std::uint64_t step, std::uint64_t before,
                                           std::uint32_t lane) {

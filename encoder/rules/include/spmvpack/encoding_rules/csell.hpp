@@ -58,7 +58,7 @@ constexpr std::uint64_t most_pattern_steps(std::uint64_t blocks, bool by_value) 
   return by_value ? lanes / 8 * of_row + least_steps_by_value : of_row + of_row / 2 + group_steps;
 }
 
-/// Of neighbouring slices whose steps have values.
+/// Facts of neighbouring slices whose steps have values.
 struct StepFacts {
   std::uint64_t blocks = 0, block_bytes = 0;  ///< bytes: of the values of one
   std::uint64_t steps = 0;
@@ -109,7 +109,7 @@ constexpr std::uint64_t sums_of(const SumFacts& f, const Device& device) {
   return sums;
 }
 
-/// What a multiprocessor of a GPU has at once.
+/// The slices that a multiprocessor of a GPU has at once.
 inline constexpr std::uint64_t neighbouring_slices = 32;
 /// A form to store a part.
 struct FormFacts {
@@ -202,7 +202,7 @@ inline bool worth_mirrors(const CsellFacts& facts, const MirrorFacts& f, const M
   return aim.optimize == Objective::bytes || would_take(facts, with_mirrors(f, expected), aim);
 }
 
-/// What several tables are for, and so what they may be.
+/// The purpose of several tables, which limits them.
 struct TableLimits {
   std::uint64_t least_entries;  ///< of the matrix, unless one of the next is set
   bool asked_for;               ///< whatever they cost; even the smallest tiles may have more values than are staged
@@ -254,7 +254,7 @@ constexpr bool may_widen(std::uint64_t tiles, std::uint64_t slices, const TableL
   return tiles > 1 && (limits.fewest_bytes || slices < largest_tile) &&
          (!limits.time_counts() || div_up(tiles, 2) >= limits.least_tiles);
 }
-/// What tables of so many device bytes cost, with what it takes to stage them.
+/// The cost of tables of so many device bytes, including their staging.
 constexpr std::uint64_t table_cost(std::uint64_t bytes, std::uint64_t tiles, const TableLimits& limits) {
   return bytes + (limits.fewest_bytes ? 0 : tiles * limits.staging_bytes);
 }
