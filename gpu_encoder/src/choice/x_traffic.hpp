@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "choice/bits.hpp"
 #include "csr_arrays.hpp"
 #include "execution/group.hpp"
 #include "execution/warp.hpp"
@@ -70,11 +69,26 @@ struct Caches {
   }
 };
 
-/// A warp counts what a group loads. `Distinct`: of groups that do not fill their caches, the distinct lines, by bits
-/// if all lines have some, or by a hash table. Others are simulated, 32 entries at a time: those of different sets
-/// together.
-template <bool Distinct>
-struct LinesOfGroups {
+/// The lines of 256 entries of a group, or of those that are left; no_line for others.
+template <class Warp>
+struct LinesOfGroup {
+  static constexpr unsigned together = 8;                         ///< loads of a lane that are on their way at once
+  typename Warp::template PerLane<std::uint32_t> line[together];  // NOLINT(*-avoid-c-arrays): for kernels
+
+  SPMVPACK_HOST_DEVICE void load(Warp& w, const Groups& groups, std::uint64_t k, std::uint64_t first,
+                                 std::uint64_t end) {
+    w.each([&](unsigned lane) {
+      unrolled<together>([&](unsigned i) {
+        const std::uint64_t at = k + i * warp_lanes + lane;
+        line[i][lane] = at < end ? groups.new_line(at, first) : no_line;
+      });
+    });
+  }
+};
+
+/// A warp counts the distinct lines of a group that does not fill its cache: by bits if all lines have some, or by a
+/// hash table.
+struct CountDistinct {
   Groups groups;
   Caches caches;
   Sample sample;
@@ -83,70 +97,30 @@ struct LinesOfGroups {
   template <class Warp>
   SPMVPACK_HOST_DEVICE void operator()(std::uint64_t g, Warp& w) const {
     const std::uint64_t first = groups.begin(g), end = groups.begin(g + 1), n = end - first;
-    if (n == 0 || n > caches.most || caches.are_distinct(n) != Distinct || !sample.takes(g, n)) return;
+    if (n == 0 || n > caches.most || !caches.are_distinct(n) || !sample.takes(g, n)) return;
+    auto* const words = w.template own<std::uint32_t>();
+    const std::uint32_t empty = caches.fits ? 0 : no_line;
     w.meet();
-    clear(w);
+    w.share(caches.fits ? (caches.lines + 31) / 32 : caches.hashed, [&](std::uint64_t i) { words[i] = empty; });
     w.meet();
     typename Warp::template PerLane<std::uint64_t> found;
     w.each([&](unsigned lane) { found[lane] = 0; });
-    // Several loads of each lane are on their way together.
-    constexpr unsigned together = 8;
-    for (std::uint64_t k = first; k < end; k += together * warp_lanes) {
-      typename Warp::template PerLane<std::uint32_t> line[together];  // NOLINT(*-avoid-c-arrays): for kernels
+    using Lines = LinesOfGroup<Warp>;
+    Lines lines;
+    for (std::uint64_t k = first; k < end; k += Lines::together * warp_lanes) {
+      lines.load(w, groups, k, first, end);
       w.each([&](unsigned lane) {
-        unrolled<together>([&](unsigned i) {
-          const std::uint64_t at = k + i * warp_lanes + lane;
-          line[i][lane] = at < end ? groups.new_line(at, first) : no_line;
+        unrolled<Lines::together>([&](unsigned i) {
+          const std::uint32_t line = lines.line[i][lane];
+          if (line != no_line) found[lane] += (caches.fits ? marks(words, line) : adds(words, line)) ? 1 : 0;
         });
       });
-      unrolled<together>([&](unsigned i) { take(w, line[i], found); });
     }
     const std::uint64_t all = w.sum([&](unsigned lane) { return found[lane]; });
     w.once([&] { atomic_add(loaded + (sample.is_large(n) ? 1 : 0), all); });
   }
 
  private:
-  template <class Warp>
-  using Lines = typename Warp::template PerLane<std::uint32_t>;
-  template <class Warp>
-  using Found = typename Warp::template PerLane<std::uint64_t>;
-
-  template <class Warp>
-  SPMVPACK_HOST_DEVICE void clear(Warp& w) const {
-    if constexpr (Distinct) {
-      std::uint32_t* const words = w.template own<std::uint32_t>();
-      const std::uint32_t empty = caches.fits ? 0 : no_line;
-      w.share(caches.fits ? (caches.lines + 31) / 32 : caches.hashed, [&](std::uint64_t i) { words[i] = empty; });
-    } else {
-      auto* const sets = w.template own<CacheSet>();
-      w.share(caches.sets, [&](std::uint64_t i) { sets[i] = empty_set(); });
-    }
-  }
-  template <class Warp>
-  SPMVPACK_HOST_DEVICE void take(Warp& w, const Lines<Warp>& line, Found<Warp>& found) const {
-    if constexpr (Distinct) {
-      std::uint32_t* const words = w.template own<std::uint32_t>();
-      w.each([&](unsigned lane) {
-        if (line[lane] != no_line)
-          found[lane] += (caches.fits ? marks(words, line[lane]) : adds(words, line[lane])) ? 1 : 0;
-      });
-    } else {
-      auto* const sets = w.template own<CacheSet>();
-      Lines<Warp> set, rank;
-      w.each([&](unsigned lane) {
-        set[lane] =
-            line[lane] == no_line ? no_line - lane : static_cast<std::uint32_t>(set_of(line[lane], caches.sets));
-      });
-      w.rank(set, rank);
-      const std::uint32_t last = w.most([&](unsigned lane) { return rank[lane]; });
-      for (std::uint32_t turn = 0; turn <= last; ++turn) {
-        w.each([&](unsigned lane) {
-          if (line[lane] != no_line && rank[lane] == turn) found[lane] += sets[set[lane]].misses(line[lane]) ? 1 : 0;
-        });
-        w.meet();
-      }
-    }
-  }
   SPMVPACK_HOST_DEVICE static bool marks(std::uint32_t* words, std::uint32_t line) {
     const std::uint32_t bit = std::uint32_t{1} << (line % 32);
     return (words[line / 32] & bit) == 0 && (atomic_or(words + line / 32, bit) & bit) == 0;
@@ -157,6 +131,89 @@ struct LinesOfGroups {
       if (there == no_line) there = atomic_exchange_if(words + slot, no_line, line);
       if (there == no_line) return true;
       if (there == line) return false;
+    }
+  }
+};
+
+/// Warps simulate the cache of a group, each some of its sets: all read the group's lines, and those of a warp's own
+/// sets wait until there are 32, of which those of different sets are simulated together.
+struct Simulate {
+  static constexpr std::uint64_t queued = std::uint64_t{2} * warp_lanes;
+  Groups groups;
+  Caches caches;
+  Sample sample;
+  std::uint64_t warps;    ///< of a group
+  std::uint64_t* loaded;  ///< by groups that are not large, and by those that are
+
+  [[nodiscard]] SPMVPACK_HOST_DEVICE std::uint64_t first_set(std::uint64_t part) const {
+    return caches.sets * part / warps;
+  }
+  [[nodiscard]] std::uint64_t near_bytes() const {
+    return queued * sizeof(std::uint32_t) + (caches.sets / warps + 1) * sizeof(CacheSet);
+  }
+
+  template <class Warp>
+  SPMVPACK_HOST_DEVICE void operator()(std::uint64_t index, Warp& w) const {
+    const std::uint64_t g = index / warps, part = index - g * warps;
+    const std::uint64_t first = groups.begin(g), end = groups.begin(g + 1), n = end - first;
+    if (n > caches.most || caches.are_distinct(n) || !sample.takes(g, n)) return;
+    const std::uint64_t set_begin = first_set(part), own_sets = first_set(part + 1) - set_begin;
+    auto* const queue = w.template own<std::uint32_t>();
+    auto* const sets = reinterpret_cast<CacheSet*>(queue + queued);
+    w.meet();
+    w.share(own_sets, [&](std::uint64_t i) { sets[i] = empty_set(); });
+    w.meet();
+    typename Warp::template PerLane<std::uint64_t> missed;
+    w.each([&](unsigned lane) { missed[lane] = 0; });
+    using Lines = LinesOfGroup<Warp>;
+    Lines lines;
+    std::uint32_t waiting = 0;
+    for (std::uint64_t k = first; k < end; k += Lines::together * warp_lanes) {
+      lines.load(w, groups, k, first, end);
+      unrolled<Lines::together>([&](unsigned i) {
+        const auto is_mine = [&](unsigned lane) {
+          const std::uint32_t line = lines.line[i][lane];
+          if (line == no_line) return false;
+          return set_of(line, caches.sets) - set_begin < own_sets;
+        };
+        const std::uint32_t mine = w.where(is_mine);
+        w.each([&](unsigned lane) {
+          if ((mine >> lane & 1U) != 0) queue[waiting + bits_set(mine & ((1U << lane) - 1))] = lines.line[i][lane];
+        });
+        waiting += bits_set(mine);
+        w.meet();
+        if (waiting < warp_lanes) return;
+        take(w, queue, warp_lanes, set_begin, sets, missed);
+        waiting -= warp_lanes;
+        w.each([&](unsigned lane) {
+          if (lane < waiting) queue[lane] = queue[warp_lanes + lane];
+        });
+        w.meet();
+      });
+    }
+    take(w, queue, waiting, set_begin, sets, missed);
+    const std::uint64_t all = w.sum([&](unsigned lane) { return missed[lane]; });
+    w.once([&] { atomic_add(loaded + (sample.is_large(n) ? 1 : 0), all); });
+  }
+
+ private:
+  /// The first `count` lines of a queue.
+  template <class Warp>
+  SPMVPACK_HOST_DEVICE void take(Warp& w, const std::uint32_t* queue, std::uint32_t count, std::uint64_t set_begin,
+                                 CacheSet* sets, typename Warp::template PerLane<std::uint64_t>& missed) const {
+    typename Warp::template PerLane<std::uint32_t> line, set, rank;
+    w.each([&](unsigned lane) {
+      line[lane] = lane < count ? queue[lane] : no_line;
+      set[lane] =
+          lane < count ? static_cast<std::uint32_t>(set_of(line[lane], caches.sets) - set_begin) : no_line - lane;
+    });
+    w.rank(set, rank);
+    const std::uint32_t last = w.most([&](unsigned lane) { return rank[lane]; });
+    for (std::uint32_t turn = 0; turn <= last; ++turn) {
+      w.each([&](unsigned lane) {
+        if (lane < count && rank[lane] == turn) missed[lane] += sets[set[lane]].misses(line[lane]) ? 1 : 0;
+      });
+      w.meet();
     }
   }
 };
@@ -234,16 +291,28 @@ std::uint64_t lines_by_sorting(const Execution& run, const Groups& groups, const
   return run.read(loaded);
 }
 
-/// The distinct lines of all entries.
+/// The distinct lines of all entries. Each has a byte, so that threads mark them without regard to one another.
 template <class Execution>
 std::uint64_t distinct_lines(const Execution& run, const Groups& groups, std::uint64_t lines) {
-  const BitSet<Execution> used(run, lines);
-  const BitMarks marks = used.marks();
+  constexpr std::uint64_t of_group = 4096;
+  const Buffer<std::uint8_t> marks = run.template allocate<std::uint8_t>(lines);
+  const Buffer<std::uint64_t> sum = run.template allocate<std::uint64_t>(1);
+  run.zero(marks.data(), marks.bytes());
+  run.zero(sum.data(), sum.bytes());
+  std::uint8_t* const is_used = marks.data();
+  std::uint64_t* const used = sum.data();
   run.each(groups.a.nnz, [=] SPMVPACK_HOST_DEVICE(std::uint64_t k) {
     const std::uint32_t line = groups.new_line(k, 0);
-    if (line != no_line) marks.set(line);
+    if (line != no_line && is_used[line] == 0) is_used[line] = 1;
   });
-  return used.count();
+  run.each_group(div_up(lines, of_group), [=] SPMVPACK_HOST_DEVICE(std::uint64_t i, Group group) {
+    const std::uint64_t end = (i + 1) * of_group < lines ? (i + 1) * of_group : lines;
+    std::uint64_t here = 0;
+    for (std::uint64_t line = i * of_group + group.lane; line < end; line += Group::lanes()) here += is_used[line];
+    here = group.sum(here);
+    if (group.lane == 0 && here != 0) atomic_add(used, here);
+  });
+  return run.read(used);
 }
 
 /// Those that one warp does not have, as neighbours of up to `most` entries each; and how large others are that are
@@ -312,11 +381,17 @@ std::uint64_t lines_of_groups(const Execution& run, const Groups& groups, Caches
   if (shares.largest_distinct != 0) {
     caches.hashed = slots_for(shares.largest_distinct);
     run.each_warp(groups.count, near_bytes(caches.fits ? bit_bytes : caches.hashed * sizeof(std::uint32_t)),
-                  LinesOfGroups<true>{groups, caches, sample, sum.data()});
+                  CountDistinct{groups, caches, sample, sum.data()});
   }
-  if (shares.some_simulated)
-    run.each_warp(groups.count, near_bytes(caches.sets * sizeof(CacheSet)),
-                  LinesOfGroups<false>{groups, caches, sample, sum.data()});
+  if (shares.some_simulated) {
+    // As many warps as let each have some entries of an average group, and sets.
+    constexpr std::uint64_t entries_of_warp = 4096, most_warps = 8;
+    const std::uint64_t average = groups.a.nnz / groups.count;
+    const Simulate simulate{groups, caches, sample,
+                            std::clamp<std::uint64_t>(std::min(average / entries_of_warp, caches.sets), 1, most_warps),
+                            sum.data()};
+    run.each_warp(groups.count * simulate.warps, near_bytes(simulate.near_bytes()), simulate);
+  }
   std::vector<std::uint64_t> loaded = run.read(sum.data(), 2);
   for (const Stretch& s : shares.sorted) {
     const std::uint64_t entries = begins[s.first + 1] - begins[s.first];

@@ -17,7 +17,7 @@ struct XCache {
   /// The same by consecutive entries, wherever rows end; with 0, by rows.
   std::uint64_t entries_per_cache = 0;
   /// Of a matrix with more entries than twice that, only a sample of the groups is simulated, which has about so many.
-  std::uint64_t simulated_entries = std::uint64_t{1} << 22U;
+  std::uint64_t simulated_entries = std::uint64_t{1} << 20U;
 };
 
 /// The number of lines of x that a multiply loads: the gathers of the rows in order, entry after entry, go through an
