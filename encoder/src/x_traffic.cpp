@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <bit>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -139,17 +139,19 @@ std::uint64_t lines_of_many_caches(const CsrView& a, const Groups& of, std::uint
     return of.are_rows ? a.row_ptr(first) : first;
   };
   const bool fits = lines <= sets * ways;
-  const x_cache::Sample sample = x_cache::Sample::of(a.nnz(), groups, simulated_entries);
-  std::atomic<std::uint64_t> of_sample{0}, of_large{0}, entries{0}, entries_of_sample{0};
+  const x_cache::Sample sample = x_cache::Sample::of(a.nnz(), groups, simulated_entries, fits ? 0 : sets * ways);
+  std::mutex adding;
+  x_cache::SampledGroups entries;
+  std::uint64_t of_regular = 0, of_large = 0;
   parallel_for(div_up(groups, groups_per_task), threads, [&](std::uint64_t task, std::uint64_t worker) {
     Scratch& mine = scratch[worker];
     std::uint64_t regular = 0, large = 0;
-    x_cache::SampledEntries sampled;
+    x_cache::SampledGroups sampled;
     for (std::uint64_t g = task * groups_per_task; g < std::min((task + 1) * groups_per_task, groups); ++g) {
       const std::uint32_t* column = a.col_idx() + first_entry(g);
-      const std::uint32_t* const end = a.col_idx() + first_entry(g + 1);
-      const auto n = static_cast<std::uint64_t>(end - column);
-      sampled.add(sample, g, n);
+      const std::uint64_t n = first_entry(g + 1) - first_entry(g);
+      const std::uint32_t* const end = column + sample.simulated(n);
+      sampled.add(sample, g, g + 1, n);
       if (!sample.takes(g, n)) continue;
       std::uint64_t& count = sample.is_large(n) ? large : regular;
       if (!fits && n > sets * ways) {
@@ -157,7 +159,7 @@ std::uint64_t lines_of_many_caches(const CsrView& a, const Groups& of, std::uint
         mine.cache.clear();
         count += mine.cache.run(column, end, shift);
       } else if (few_entries) {
-        mine.sorted.resize(n);
+        mine.sorted.resize(static_cast<std::size_t>(end - column));
         std::transform(column, end, mine.sorted.begin(), [shift](std::uint32_t c) { return c >> shift; });
         std::sort(mine.sorted.begin(), mine.sorted.end());
         count += static_cast<std::uint64_t>(std::unique(mine.sorted.begin(), mine.sorted.end()) - mine.sorted.begin());
@@ -167,12 +169,12 @@ std::uint64_t lines_of_many_caches(const CsrView& a, const Groups& of, std::uint
         for (; column != end; ++column) count += std::exchange(mine.seen[*column >> shift], mark) != mark ? 1 : 0;
       }
     }
-    of_sample += regular;
+    const std::lock_guard lock(adding);
+    of_regular += regular;
     of_large += large;
-    entries += sampled.all;
-    entries_of_sample += sampled.simulated;
+    entries += sampled;
   });
-  return of_large + x_cache::SampledEntries{entries, entries_of_sample}.lines(of_sample);
+  return entries.lines(of_regular, of_large);
 }
 
 }  // namespace

@@ -96,8 +96,8 @@ struct CountDistinct {
 
   template <class Warp>
   SPMVPACK_HOST_DEVICE void operator()(std::uint64_t g, Warp& w) const {
-    const std::uint64_t first = groups.begin(g), end = groups.begin(g + 1), n = end - first;
-    if (n == 0 || n > caches.most || !caches.are_distinct(n) || !sample.takes(g, n)) return;
+    const std::uint64_t first = groups.begin(g), n = groups.entries(g), end = first + sample.simulated(n);
+    if (n == 0 || end - first > caches.most || !caches.are_distinct(n) || !sample.takes(g, n)) return;
     auto* const words = w.template own<std::uint32_t>();
     const std::uint32_t empty = caches.fits ? 0 : no_line;
     w.meet();
@@ -155,8 +155,8 @@ struct Simulate {
   template <class Warp>
   SPMVPACK_HOST_DEVICE void operator()(std::uint64_t index, Warp& w) const {
     const std::uint64_t g = index / warps, part = index - g * warps;
-    const std::uint64_t first = groups.begin(g), end = groups.begin(g + 1), n = end - first;
-    if (n > caches.most || caches.are_distinct(n) || !sample.takes(g, n)) return;
+    const std::uint64_t first = groups.begin(g), n = groups.entries(g), end = first + sample.simulated(n);
+    if (end - first > caches.most || caches.are_distinct(n) || !sample.takes(g, n)) return;
     const std::uint64_t set_begin = first_set(part), own_sets = first_set(part + 1) - set_begin;
     auto* const queue = w.template own<std::uint32_t>();
     auto* const sets = reinterpret_cast<CacheSet*>(queue + queued);
@@ -218,16 +218,18 @@ struct Simulate {
   }
 };
 
-/// Neighbouring groups [first, first + count), with all their entries.
+/// Neighbouring groups [first, first + count), with all their entries, or the first entries of one.
 struct Stretch {
   std::uint64_t first, count, begin, end;
+  bool distinct = false;  ///< their distinct lines are counted
+  bool large = false;
 };
 
 /// What the groups of a stretch load, by sorting their entries by set: only `most` at a time if there is one group.
-/// distinct: lines are counted, not what caches miss.
 template <class Execution>
 std::uint64_t lines_by_sorting(const Execution& run, const Groups& groups, const Caches& caches, const Stretch& stretch,
-                               std::uint64_t most, bool distinct) {
+                               std::uint64_t most) {
+  const bool distinct = stretch.distinct;
   const std::uint64_t per_group = distinct ? caches.lines : caches.sets, all = stretch.end - stretch.begin;
   most = stretch.count == 1 ? std::min(most, all) : all;
   const bool is_cut = most < all;
@@ -315,38 +317,34 @@ std::uint64_t distinct_lines(const Execution& run, const Groups& groups, std::ui
   return run.read(used);
 }
 
-/// Those that one warp does not have, as neighbours of up to `most` entries each; and how large others are that are
-/// distinct, at most.
+/// How groups are counted: by warps, or, if they have too many entries for one, by sorting.
 struct Shares {
-  std::vector<Stretch> sorted;
-  std::uint64_t largest_distinct = 0;
-  bool some_simulated = false;
-};
-inline Shares shares_of(const std::vector<std::uint64_t>& begins, const Caches& caches, const Sample& sample,
-                        std::uint64_t most) {
-  Shares shares;
-  bool distinct_before = false, large_before = false;
-  for (std::uint64_t g = 0; g + 1 < begins.size(); ++g) {
-    const std::uint64_t begin = begins[g], end = begins[g + 1];
-    if (!sample.takes(g, end - begin)) continue;
-    const bool distinct = caches.are_distinct(end - begin), large = sample.is_large(end - begin);
-    if (end - begin <= caches.most) {
-      if (distinct)
-        shares.largest_distinct = std::max(shares.largest_distinct, end - begin);
-      else
-        shares.some_simulated = true;
-      continue;
+  encoder::x_cache::SampledGroups entries;
+  std::vector<Stretch> sorted;  ///< neighbours of up to `most_sorted` entries each
+  std::uint64_t most_sorted = 0;
+  std::uint64_t largest_distinct = 0;  ///< of those whose distinct lines warps count
+  bool some_simulated = false;         ///< by warps
+
+  /// Adds groups [first, last) of so many entries each, the first of which begins at `begin`.
+  void add(const Caches& caches, const Sample& sample, std::uint64_t first, std::uint64_t last, std::uint64_t begin,
+           std::uint64_t each) {
+    entries.add(sample, first, last, each);
+    const bool distinct = caches.are_distinct(each), large = sample.is_large(each);
+    const std::uint64_t simulated = sample.simulated(each);
+    if (simulated <= caches.most && distinct) largest_distinct = std::max(largest_distinct, each);
+    if (simulated <= caches.most && !distinct) some_simulated = true;
+    if (simulated <= caches.most) return;
+    for (std::uint64_t g = first; g < last; ++g, begin += each) {
+      if (!sample.takes(g, each)) continue;
+      if (sorted.empty() || sorted.back().first + sorted.back().count != g || sorted.back().end != begin ||
+          begin + simulated - sorted.back().begin > most_sorted || distinct != sorted.back().distinct ||
+          large != sorted.back().large)
+        sorted.push_back({g, 0, begin, begin, distinct, large});
+      ++sorted.back().count;
+      sorted.back().end = begin + simulated;
     }
-    if (shares.sorted.empty() || shares.sorted.back().first + shares.sorted.back().count != g ||
-        end - shares.sorted.back().begin > most || distinct != distinct_before || large != large_before)
-      shares.sorted.push_back({g, 0, begin, end});
-    ++shares.sorted.back().count;
-    shares.sorted.back().end = end;
-    distinct_before = distinct;
-    large_before = large;
   }
-  return shares;
-}
+};
 
 /// A cache for each group, or for those of a sample with about so many entries.
 template <class Execution>
@@ -358,24 +356,29 @@ std::uint64_t lines_of_groups(const Execution& run, const Groups& groups, Caches
   const auto near_bytes = [](std::uint64_t bytes) { return static_cast<std::uint32_t>(round_up(bytes, 16)); };
   const std::uint64_t bit_bytes = div_up(caches.lines, 32) * sizeof(std::uint32_t);
   // A warp takes the entries of a group in turn. Sorting all takes about as long as a warp for this share of them.
-  constexpr std::uint64_t least_sorted = std::uint64_t{1} << 16U, share = 64;
+  constexpr std::uint64_t least_sorted = std::uint64_t{1} << 16U, share = 128;
   caches.most = std::max(least_sorted, groups.a.nnz / share);
   if (!caches.fits && caches.sets * CacheSet::ways > most_hashed) caches.most = most_hashed;
   if (caches.fits && bit_bytes > slots_for(most_hashed) * sizeof(std::uint32_t)) caches.most = 0;
-  const Sample sample = Sample::of(groups.a.nnz, groups.count, simulated_entries);
-  std::vector<std::uint64_t> begins;
+  const Sample sample =
+      Sample::of(groups.a.nnz, groups.count, simulated_entries, caches.fits ? 0 : caches.sets * CacheSet::ways);
+  Shares shares{};
+  shares.most_sorted = batch;
+  const auto add = [&](std::uint64_t first, std::uint64_t last, std::uint64_t begin, std::uint64_t each) {
+    shares.add(caches, sample, first, last, begin, each);
+  };
   if (groups.are_rows) {
     const Buffer<std::uint64_t> found = run.template allocate<std::uint64_t>(groups.count + 1);
     std::uint64_t* const begin = found.data();
     const Groups g = groups;
     run.each(groups.count + 1, [=] SPMVPACK_HOST_DEVICE(std::uint64_t i) { begin[i] = g.begin(i); });
-    begins = run.read(begin, groups.count + 1);
+    const std::vector<std::uint64_t> begins = run.read(begin, groups.count + 1);
+    for (std::uint64_t i = 0; i < groups.count; ++i) add(i, i + 1, begins[i], begins[i + 1] - begins[i]);
   } else {
-    for (std::uint64_t i = 0; i <= groups.count; ++i) begins.push_back(groups.begin(i));
+    const std::uint64_t last = groups.count - 1, begin = last * groups.size;
+    add(0, last, 0, groups.size);
+    add(last, groups.count, begin, groups.a.nnz - begin);
   }
-  encoder::x_cache::SampledEntries sampled;
-  for (std::uint64_t g = 0; g < groups.count; ++g) sampled.add(sample, g, begins[g + 1] - begins[g]);
-  const Shares shares = shares_of(begins, caches, sample, batch);
   const Buffer<std::uint64_t> sum = run.template allocate<std::uint64_t>(2);
   run.zero(sum.data(), sum.bytes());
   if (shares.largest_distinct != 0) {
@@ -393,12 +396,8 @@ std::uint64_t lines_of_groups(const Execution& run, const Groups& groups, Caches
     run.each_warp(groups.count * simulate.warps, near_bytes(simulate.near_bytes()), simulate);
   }
   std::vector<std::uint64_t> loaded = run.read(sum.data(), 2);
-  for (const Stretch& s : shares.sorted) {
-    const std::uint64_t entries = begins[s.first + 1] - begins[s.first];
-    loaded[sample.is_large(entries) ? 1 : 0] +=
-        lines_by_sorting(run, groups, caches, s, batch, caches.are_distinct(entries));
-  }
-  return sampled.lines(loaded[0]) + loaded[1];
+  for (const Stretch& s : shares.sorted) loaded[s.large ? 1 : 0] += lines_by_sorting(run, groups, caches, s, batch);
+  return shares.entries.lines(loaded[0], loaded[1]);
 }
 
 /// encoder::x_lines_loaded(). Reads the columns once; more often where it sorts.
@@ -421,7 +420,7 @@ std::uint64_t x_lines_loaded(const Execution& run, const Csr& a, const encoder::
         cache.simulated_entries);
   const Groups one{a, shift, false, a.nnz, 1};
   return fits ? distinct_lines(run, one, lines)
-              : lines_by_sorting(run, one, {lines, all_sets, false, 0, 0}, {0, 1, 0, a.nnz}, batch, false);
+              : lines_by_sorting(run, one, {lines, all_sets, false, 0, 0}, {0, 1, 0, a.nnz}, batch);
 }
 
 }  // namespace spmvpack::gpu_encoder::x_traffic

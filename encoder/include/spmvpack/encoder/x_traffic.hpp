@@ -26,7 +26,8 @@ struct XCache {
 /// simulated. x starts at the boundary of a line.
 ///
 /// Of many groups (at least 256) with a cache each, one in n is simulated, and each that has more than four times the
-/// entries of the mean; the others are taken to load as many lines for each entry.
+/// entries of the mean; the others are taken to load as many lines for each entry. So are the entries of a group that
+/// come after 64 times as many as its cache has lines, unless all of x fits.
 ///
 /// Limits of the model: only x is in the cache, and whoever streams a matrix or y through it gives the bytes that are
 /// left for x; rows come one after the other, while a device runs many at a time; nothing is prefetched.
