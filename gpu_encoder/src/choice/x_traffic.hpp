@@ -138,7 +138,7 @@ struct CountDistinct {
 /// Warps simulate the cache of a group, each some of its sets: all read the group's lines, and those of a warp's own
 /// sets wait until there are 32, of which those of different sets are simulated together.
 struct Simulate {
-  static constexpr std::uint64_t queued = std::uint64_t{2} * warp_lanes;
+  static constexpr std::uint64_t queued = std::uint64_t{1 + LinesOfGroup<HostWarp>::together} * warp_lanes;
   Groups groups;
   Caches caches;
   Sample sample;
@@ -170,26 +170,31 @@ struct Simulate {
     std::uint32_t waiting = 0;
     for (std::uint64_t k = first; k < end; k += Lines::together * warp_lanes) {
       lines.load(w, groups, k, first, end);
+      // All are looked at before any waits, so that no step waits for the one before.
+      std::uint32_t mine[Lines::together];  // NOLINT(*-avoid-c-arrays): for kernels
       unrolled<Lines::together>([&](unsigned i) {
-        const auto is_mine = [&](unsigned lane) {
+        mine[i] = w.where([&](unsigned lane) {
           const std::uint32_t line = lines.line[i][lane];
-          if (line == no_line) return false;
-          return set_of(line, caches.sets) - set_begin < own_sets;
-        };
-        const std::uint32_t mine = w.where(is_mine);
-        w.each([&](unsigned lane) {
-          if ((mine >> lane & 1U) != 0) queue[waiting + bits_set(mine & ((1U << lane) - 1))] = lines.line[i][lane];
+          return line != no_line && set_of(line, caches.sets) - set_begin < own_sets;
         });
-        waiting += bits_set(mine);
-        w.meet();
-        if (waiting < warp_lanes) return;
-        take(w, queue, warp_lanes, set_begin, sets, missed);
-        waiting -= warp_lanes;
-        w.each([&](unsigned lane) {
-          if (lane < waiting) queue[lane] = queue[warp_lanes + lane];
-        });
-        w.meet();
       });
+      unrolled<Lines::together>([&](unsigned i) {
+        w.each([&](unsigned lane) {
+          if ((mine[i] >> lane & 1U) != 0)
+            queue[waiting + bits_set(mine[i] & ((1U << lane) - 1))] = lines.line[i][lane];
+        });
+        waiting += bits_set(mine[i]);
+      });
+      w.meet();
+      std::uint32_t taken = 0;
+      for (; waiting - taken >= warp_lanes; taken += warp_lanes)
+        take(w, queue + taken, warp_lanes, set_begin, sets, missed);
+      if (taken == 0) continue;
+      waiting -= taken;
+      w.each([&](unsigned lane) {
+        if (lane < waiting) queue[lane] = queue[taken + lane];
+      });
+      w.meet();
     }
     take(w, queue, waiting, set_begin, sets, missed);
     const std::uint64_t all = w.sum([&](unsigned lane) { return missed[lane]; });
