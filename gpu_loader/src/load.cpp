@@ -176,7 +176,11 @@ void prepare_updates(DeviceMatrix::Impl& impl, std::span<const PartView* const> 
 }  // namespace
 
 DeviceMatrix DeviceMatrix::load(const Container& container, Stream stream, const DeviceLoadOptions& options) {
-  require_real_values(container.facts(), container.name());
+  if (holds_complex(container.facts().value_type))
+    throw Error(
+        errc::unsupported,
+        fmt::format("a GPU does not multiply by complex values ({}) yet", to_string(container.facts().value_type)),
+        container.name(), "load the matrix on the host");
   auto impl = std::make_shared<Impl>();
   impl->facts = container.facts();
   impl->infos.assign(container.parts().begin(), container.parts().end());

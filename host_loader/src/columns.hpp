@@ -66,7 +66,7 @@ class ColumnCopies {
   }
   /// Takes `count` columns from `first` on. Of copies, the elements are whatever each() makes them.
   DenseView<T> take(std::uint64_t first, std::uint64_t count) {
-    at_ = {all_.column(first), all_.rows, count, all_.row_stride, all_.rows == 0 ? 0 : all_.col_stride};
+    at_ = all_.part(first, count);
     if (copies_.empty()) return at_;
     return {copies_.data(), all_.rows, count, row_stride(), col_stride()};
   }
@@ -115,18 +115,19 @@ void scale(T beta, const DenseView<T>& y, int threads) {
   });
 }
 
-/// y_i = fma(alpha f_i, s_i, beta y_i) for the rows [begin, end) of a column; s may be y if beta is 0.
+/// y_i = alpha f_i s_i + beta y_i, by completed(), for the rows [begin, end) of a column; s may be y if beta is 0.
 template <class T>
-SPMVPACK_INLINE void scale_sums_of_column(T alpha, const T* f, const T* s, std::int64_t s_stride, T beta, T* y,
+SPMVPACK_INLINE void scale_sums_of_column(T alpha, const real_of<T>* f, const T* s, std::int64_t s_stride, T beta, T* y,
                                           std::int64_t y_stride, std::uint64_t begin, std::uint64_t end) {
   s += static_cast<std::int64_t>(begin) * s_stride;
   y += static_cast<std::int64_t>(begin) * y_stride;
   for (std::uint64_t i = begin; i < end; ++i, s += s_stride, y += y_stride)
-    *y = std::fma(alpha * f[i], *s, scaled(beta, *y));
+    *y = completed(alpha * f[i], *s, scaled(beta, *y));
 }
 /// The same for columns of sums, which may be those of y if beta is 0.
 template <class T>
-void scale_sums(T alpha, const T* factors, const DenseView<const T>& sums, T beta, const DenseView<T>& y, int threads) {
+void scale_sums(T alpha, const real_of<T>* factors, const DenseView<const T>& sums, T beta, const DenseView<T>& y,
+                int threads) {
   constexpr std::uint64_t rows_in_cache = 64;
   const auto of_column = best_of<scale_sums_of_column<T>>();
   parallel_pieces(y.rows, rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
@@ -176,8 +177,8 @@ struct PartMultiply {
     const bool gathers = x_rows.list != nullptr || !x.has_contiguous_columns(), copies = !y.has_contiguous_columns();
     Array<T> of_x(gathers ? x_rows.count : 0), of_y(copies ? y_rows.count : 0);
     for (std::uint64_t j = 0; j < y.cols; ++j) {
-      const DenseView<const T> from(x.column(j), x.rows, 1, x.row_stride, 0);
-      const DenseView<T> to(y.column(j), y.rows, 1, y.row_stride, 0);
+      const DenseView<const T> from = x.part(j, 1);
+      const DenseView<T> to = y.part(j, 1);
       Operands<T> operands{.alpha = alpha, .x = from.data + x_rows.begin, .beta = beta, .y = to.data};
       if (gathers) {
         operands.x = of_x.data();
@@ -190,7 +191,7 @@ struct PartMultiply {
         continue;
       }
       operands.y = of_y.data();
-      if (beta != 0) each_copied(to, y_rows, of_y.data(), 1, 0, threads, copy_in);
+      if (beta != T{0}) each_copied(to, y_rows, of_y.data(), 1, 0, threads, copy_in);
       layout.multiply(part, state, operands, threads);
       each_copied(to, y_rows, of_y.data(), 1, 0, threads, copy_out);
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "columns.hpp"
+#include "complex.hpp"
 #include "layouts/registry.hpp"
 #include "spmvpack/container/base/memory.hpp"
 #include "spmvpack/container/base/text.hpp"
@@ -31,7 +32,6 @@ Operand require_description(const MatrixFacts& facts, std::span<const PartInfo> 
 
 HostMatrix HostMatrix::load(const Container& container, const LoadOptions& options) {
   const MemoryScope memory(options.memory_limit, "loading " + container.name());
-  require_real_values(container.facts(), container.name());
   if (options.check_contents) check_contents(container, options);
   HostMatrix matrix;
   matrix.facts_ = container.facts();
@@ -40,7 +40,8 @@ HostMatrix HostMatrix::load(const Container& container, const LoadOptions& optio
   for (const SectionInfo& s : container.sections()) total = checked_add(total, s.raw_bytes, "section bytes");
   require_memory(total, options.memory_limit, fmt::format("loading {}", container.name()));
   for (std::size_t i = 0; i < container.parts().size(); ++i) {
-    const LayoutMultiply& layout = find_multiply(container.parts()[i].layout);  // refuses before the bytes are read
+    const PartInfo& part = container.parts()[i];
+    const LayoutMultiply& layout = find_multiply(part.layout, part.value_type);  // refuses before the bytes are read
     matrix.parts_.push_back({container.load_part(i, options), &layout, nullptr});
   }
   if (options.updatable) matrix.make_updatable(container, options);
@@ -56,6 +57,10 @@ HostMatrix HostMatrix::load(const std::string& path, const LoadOptions& options)
 }
 
 void HostMatrix::make_updatable(const Container& container, const LoadOptions& options) {
+  if (holds_complex(facts_.value_type))
+    throw Error(errc::unsupported,
+                fmt::format("a matrix of complex values ({}) takes no new ones yet", to_string(facts_.value_type)),
+                container.name(), "load it without LoadOptions::updatable");
   std::vector<const PartView*> views;
   for (const Part& part : parts_) views.push_back(&part.loaded.view());
   sources_ = value_sources(facts_, views, options.threads);
@@ -134,36 +139,53 @@ void HostMatrix::unpermute(std::span<const T> permuted, std::span<T> user) const
 }
 
 template <class V>
-void HostMatrix::multiply(real_of<V> alpha, std::type_identity_t<DenseView<const V>> x, real_of<V> beta, DenseView<V> y,
-                          int threads, const MultiplyDescription& description,
-                          const Scaling<real_of<V>>& scaling) const {
+void HostMatrix::multiply(std::type_identity_t<V> alpha, std::type_identity_t<DenseView<const V>> x,
+                          std::type_identity_t<V> beta, DenseView<V> y, int threads,
+                          const MultiplyDescription& description, const Scaling<real_of<V>>& scaling) const {
   using T = real_of<V>;
   require_threads(threads);
+  const bool complex = holds_complex(facts_.value_type);
+  if (complex && !is_complex<V>)
+    refuse(fmt::format("x and y are real, the matrix has {} values", to_string(facts_.value_type)),
+           "use vectors of std::complex; imaginary parts may be 0");
   const Operand operand = require_description(facts_, infos_, value_type_of<T>, description);
   check_operands(operand, description.operation, x, y);
   const auto check = [&](const DenseView<const T>& /*x*/, const DenseView<T>& real_y) {
     check_scaling(scaling, facts_, real_y);
   };
-  const auto multiply = [&](const DenseView<const T>& real_x, const DenseView<T>& real_y) {
-    multiply_real(operand, alpha, real_x, beta, real_y, threads, description.basis, scaling.of(description.operation));
+  const auto multiply = [&]<class W>(W a, const DenseView<const W>& from, W b, const DenseView<W>& to) {
+    multiply_parts(operand, a, from, b, to, threads, description.basis, scaling.of(description.operation));
   };
   if constexpr (is_complex<V>) {
+    const auto multiply_real = [&](T a, const DenseView<const V>& from, T b, const DenseView<V>& to) {
+      each_real_view(from, to, [&](const DenseView<const T>& real_x, const DenseView<T>& real_y) {
+        multiply(a, real_x, b, real_y);
+      });
+    };
     each_real_view(x, y, check);
-    each_real_view(x, y, multiply);
+    if (complex && operand.conjugated && alpha != V{0})
+      multiply_conjugated(alpha, x, beta, y, threads, multiply);
+    else if (complex)
+      multiply(alpha, x, beta, y);
+    else if (alpha.imag() == 0 && beta.imag() == 0)
+      multiply_real(alpha.real(), x, beta.real(), y);
+    else
+      multiply_by_complex_scalars(alpha, x, beta, y, threads, multiply_real);
   } else {
     check(x, y);
-    multiply(x, y);
+    multiply(alpha, x, beta, y);
   }
 }
 
-template <class T>
-void HostMatrix::multiply_real(const Operand& operand, T alpha, const DenseView<const T>& x, T beta,
-                               const DenseView<T>& y, int threads, Basis basis, Scaling<T> scaling) const {
-  if (alpha == 0) scaling = {};
-  const bool scales = alpha != 0 && first_part_scales(operand, infos_);
+template <class V>
+void HostMatrix::multiply_parts(const Operand& operand, V alpha, const DenseView<const V>& x, V beta,
+                                const DenseView<V>& y, int threads, Basis basis, Scaling<real_of<V>> scaling) const {
+  constexpr V zero{0}, one{1};
+  if (alpha == zero) scaling = {};
+  const bool scales = alpha != zero && first_part_scales(operand, infos_);
   const bool scaled_x = !scaling.columns.empty(), scaled_y = !scaling.rows.empty();
-  const T part_alpha = scaled_y ? T{1} : alpha, part_beta = scaled_y ? T{0} : beta;
-  const auto layout_of = [&](std::size_t i) { return parts_[i].layout->with_vectors<T>(facts_.value_type); };
+  const V part_alpha = scaled_y ? one : alpha, part_beta = scaled_y ? zero : beta;
+  const auto layout_of = [&](std::size_t i) { return parts_[i].layout->with_vectors<V>(facts_.value_type); };
   bool by_rows = false;
   std::uint64_t nnz = 0;
   each_part(operand, infos_, [&](std::size_t i, bool /*add*/, bool /*negate*/) {
@@ -172,16 +194,16 @@ void HostMatrix::multiply_real(const Operand& operand, T alpha, const DenseView<
   });
   by_rows = by_rows && worth_copies(x, y, nnz);
   const std::uint64_t most = std::min<std::uint64_t>(by_rows ? most_columns : 1, y.cols);
-  ColumnCopies<const T> of_x(x, alpha == 0 ? 0 : most, by_rows, scaled_x, threads);
-  ColumnCopies<T> of_y(y, most, by_rows, scaled_y && beta != 0, threads);
+  ColumnCopies<const V> of_x(x, alpha == zero ? 0 : most, by_rows, scaled_x, threads);
+  ColumnCopies<V> of_y(y, most, by_rows, scaled_y && beta != zero, threads);
   each_column_block(y.cols, std::max<std::uint64_t>(most, 1), [&](std::uint64_t first, std::uint64_t count) {
-    const DenseView<T> to = of_y.take(first, count);
-    if (part_beta != 0) of_y.each(copy_in);
-    if (!scales && part_beta != 1) scale(part_beta, to, threads);
-    if (alpha != 0) {
-      const DenseView<const T> from = of_x.take(first, count);
+    const DenseView<V> to = of_y.take(first, count);
+    if (part_beta != zero) of_y.each(copy_in);
+    if (!scales && part_beta != one) scale(part_beta, to, threads);
+    if (alpha != zero) {
+      const DenseView<const V> from = of_x.take(first, count);
       if (scaled_x)
-        of_x.each([factors = scaling.columns.data()](const T& element, T& copy, std::uint64_t row) {
+        of_x.each([factors = scaling.columns.data()](const V& element, V& copy, std::uint64_t row) {
           copy = factors[row] * element;
         });
       else
@@ -189,14 +211,14 @@ void HostMatrix::multiply_real(const Operand& operand, T alpha, const DenseView<
       each_part(operand, infos_, [&](std::size_t i, bool add, bool negate) {
         const PartView& part = parts_[i].loaded.view();
         const bool user = basis == Basis::user;
-        const PartMultiply<T> multiply{
+        const PartMultiply<V> multiply{
             part,
             parts_[i].state.get(),
             layout_of(i),
             user ? PartRows::of(part, part.info().cols, "col_map") : PartRows{.count = x.rows},
             user ? PartRows::of(part, part.info().rows, "row_map") : PartRows{.count = y.rows},
             threads};
-        const T a = negate ? -part_alpha : part_alpha, b = add ? T{1} : part_beta;
+        const V a = negate ? -part_alpha : part_alpha, b = add ? one : part_beta;
         if (by_rows)
           multiply.side_by_side(a, from, b, to);
         else
@@ -204,15 +226,15 @@ void HostMatrix::multiply_real(const Operand& operand, T alpha, const DenseView<
       });
     }
     if (scaled_y)
-      scale_sums(alpha, scaling.rows.data(), DenseView<const T>(to), beta, of_y.taken(), threads);
+      scale_sums(alpha, scaling.rows.data(), DenseView<const V>(to), beta, of_y.taken(), threads);
     else
       of_y.each(copy_out);
   });
 }
 
-#define SPMVPACK_INSTANTIATE_MULTIPLY(V)                                                            \
-  template void HostMatrix::multiply(real_of<V>, DenseView<const V>, real_of<V>, DenseView<V>, int, \
-                                     const MultiplyDescription&, const Scaling<real_of<V>>&) const;
+#define SPMVPACK_INSTANTIATE_MULTIPLY(V)                                                                      \
+  template void HostMatrix::multiply(V, DenseView<const V>, V, DenseView<V>, int, const MultiplyDescription&, \
+                                     const Scaling<real_of<V>>&) const;
 #define SPMVPACK_INSTANTIATE_VECTORS(T)                                        \
   template void HostMatrix::permute(std::span<const T>, std::span<T>) const;   \
   template void HostMatrix::unpermute(std::span<const T>, std::span<T>) const; \

@@ -54,7 +54,7 @@ MeasureMultiply measure_on_host(int threads) {
       *timer = std::make_unique<HostTimer>(threads);
       (*timer)->flush();  // the first one waits for the system's pages
     }
-    return dispatch(matrix.facts().value_type, [&]<class T>(T) {
+    return dispatch_any(matrix.facts().value_type, [&]<class T>(T) {
       Array<T> x(matrix.facts().cols), y(matrix.facts().rows);
       std::fill(x.begin(), x.end(), T{1});
       const auto multiply = [&] {

@@ -24,16 +24,17 @@ void require_columns(const HostMatrix& a, const CsrMatrix* matrix, Operation ope
                      std::span<const std::size_t> numbers) {
   const std::uint64_t rows = operation == Operation::none ? a.facts().rows : a.facts().cols,
                       cols = operation == Operation::none ? a.facts().cols : a.facts().rows;
+  const auto nan = std::numeric_limits<real_of<V>>::quiet_NaN();
   std::vector<std::vector<V>> xs, y0s, plain, added;  // columns; A x, and -2.5 A x + 0.75 y
   const auto prepare = [&](std::size_t count) {
     for (std::size_t j = xs.size(); j < count; ++j) {
       xs.push_back(random_vector<V>(cols, 100 + j));
       y0s.push_back(random_vector<V>(rows, 300 + j));
       if (j % 4 == 3 && cols != 0) {  // none of which reaches another column
-        xs.back()[j % cols] = std::numeric_limits<V>::quiet_NaN();
-        xs.back()[j * 7 % cols] = -std::numeric_limits<V>::infinity();
+        xs.back()[j % cols] = V{nan};
+        xs.back()[j * 7 % cols] = V{-std::numeric_limits<real_of<V>>::infinity()};
       }
-      plain.emplace_back(rows, std::numeric_limits<V>::quiet_NaN());
+      plain.emplace_back(rows, V{nan});
       added.push_back(y0s.back());
       a.multiply<V>(1, xs.back(), 0, plain.back(), 1, describe<V>(operation));
       a.multiply<V>(V{-2.5}, xs.back(), V{0.75}, added.back(), 1, describe<V>(operation));

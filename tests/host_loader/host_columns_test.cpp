@@ -2,6 +2,7 @@
 
 #include "host_loader/host_columns.hpp"
 
+#include <complex>
 #include <random>
 #include <span>
 #include <string>
@@ -77,6 +78,7 @@ void every_variant_has_columns(bool all) {
 TEST_CASE("several columns at once have the bits of each alone, in every layout and order") {
   SECTION("f64") { every_variant_has_columns<double>(true); }
   SECTION("f32, with vectors of both types") { every_variant_has_columns<float>(false); }
+  SECTION("c128") { every_variant_has_columns<std::complex<double>>(false); }
 }
 
 TEST_CASE("several columns at once of parts of every layout, with lists of rows and columns, and of A^T") {

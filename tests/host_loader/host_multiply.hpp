@@ -19,7 +19,7 @@ inline HostMatrix load(const Encoded& file) { return HostMatrix::load(open(file.
 
 template <class T>
 std::vector<T> multiply(const HostMatrix& a, const std::vector<T>& x, int threads = 2) {
-  std::vector<T> y(a.facts().rows, std::numeric_limits<T>::quiet_NaN());
+  std::vector<T> y(a.facts().rows, T{std::numeric_limits<real_of<T>>::quiet_NaN()});
   a.multiply<T>(1, x, 0, y, threads);
   return y;
 }
@@ -27,8 +27,11 @@ std::vector<T> multiply(const HostMatrix& a, const std::vector<T>& x, int thread
 /// f(V{}) for every type of vectors that goes with values of type A.
 template <class A, class F>
 void with_vectors(F&& f) {
-  f(double{});
-  if constexpr (std::is_same_v<A, float>) f(float{});
+#define SPMVPACK_IF(B, V) \
+  if constexpr (std::is_same_v<A, B>) f(V{});
+  SPMVPACK_TYPE_PAIRS(SPMVPACK_IF)
+  SPMVPACK_COMPLEX_PAIRS(SPMVPACK_IF)
+#undef SPMVPACK_IF
 }
 
 inline std::vector<std::uint32_t> shuffled(std::uint64_t n, std::uint64_t seed) {

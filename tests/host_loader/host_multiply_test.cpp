@@ -15,7 +15,6 @@
 #include <numeric>
 #include <optional>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -34,13 +33,12 @@ template <class A>
 void all_correct() {
   for (const int values : {0, 2, 3})
     for (const NamedMatrix& m : random_matrices<A>(23, values)) {
-      const std::tuple xs{random_vector<double>(m.matrix.cols, 7), random_vector<float>(m.matrix.cols, 7)};
       for (const Variant& variant : every_layout()) {
         if (!suits(m.matrix, variant)) continue;
         const HostMatrix a = load(encode(m.matrix, variant.layout));
         with_vectors<A>([&]<class V>(V) {
           INFO(variant.name() << ", " << m.name << ", values " << values << ", vectors " << sizeof(V));
-          const auto& x = std::get<std::vector<V>>(xs);
+          const auto x = random_vector<V>(m.matrix.cols, 7);
           const std::vector<V> y = multiply(a, x, 1);
           require_correct<A>(m.matrix, x, y);
           REQUIRE(same_bits(y, multiply(a, x, 3)));
@@ -91,14 +89,30 @@ HostMatrix load_parts(const CsrMatrix& a, const std::vector<Piece>& pieces) {
   return HostMatrix::load(open(file_of(a.rows, a.cols, a.value_type(), parts)));
 }
 
-/// The same entries, in f64.
+/// The same entries of type A, in the wider type W.
+template <class A, class W>
 CsrMatrix widened(const CsrMatrix& a) {
   CsrMatrix wide = clone(a);
-  const auto& narrow = std::get<Array<float>>(a.values);
-  Array<double> values(narrow.size());
+  const auto& narrow = std::get<Array<A>>(a.values);
+  Array<W> values(narrow.size());
   for (std::uint64_t k = 0; k < narrow.size(); ++k) values[k] = narrow[k];
   wide.values = std::move(values);
   return wide;
+}
+
+template <class A, class W>
+void widening_changes_no_bit() {
+  for (const NamedMatrix& m : random_matrices<A>(43, 3)) {
+    const CsrMatrix wide = widened<A, W>(m.matrix);
+    const auto x = random_vector<W>(m.matrix.cols, 6);
+    for (Variant variant : every_layout()) {
+      if (!suits(m.matrix, variant)) continue;
+      if (variant.layout == "ccoo") variant.settings["ccoo.k"] = "4";  // left alone it depends on the size of a value
+      INFO(variant.name() << ", " << m.name);
+      REQUIRE(same_bits(multiply(load(encode(m.matrix, variant.layout, variant.settings)), x),
+                        multiply(load(encode(wide, variant.layout, variant.settings)), x)));
+    }
+  }
 }
 
 }  // namespace
@@ -106,6 +120,8 @@ CsrMatrix widened(const CsrMatrix& a) {
 TEST_CASE("every layout multiplies correctly, the same at any number of threads") {
   SECTION("f64") { all_correct<double>(); }
   SECTION("f32, with vectors of both types") { all_correct<float>(); }
+  SECTION("c128") { all_correct<std::complex<double>>(); }
+  SECTION("c64, with vectors of both types") { all_correct<std::complex<float>>(); }
 }
 
 TEST_CASE("a permuted basis: the same sums, for permuted vectors and for the user's") {
@@ -134,18 +150,9 @@ TEST_CASE("a permuted basis: the same sums, for permuted vectors and for the use
   }
 }
 
-TEST_CASE("an f32 matrix times f64 vectors has the bits of the same matrix in f64") {
-  for (const NamedMatrix& m : random_matrices<float>(43, 3)) {
-    const CsrMatrix wide = widened(m.matrix);
-    const auto x = random_vector<double>(m.matrix.cols, 6);
-    for (Variant variant : every_layout()) {
-      if (!suits(m.matrix, variant)) continue;
-      if (variant.layout == "ccoo") variant.settings["ccoo.k"] = "4";  // left alone it depends on the size of a value
-      INFO(variant.name() << ", " << m.name);
-      REQUIRE(same_bits(multiply(load(encode(m.matrix, variant.layout, variant.settings)), x),
-                        multiply(load(encode(wide, variant.layout, variant.settings)), x)));
-    }
-  }
+TEST_CASE("an f32 matrix times f64 vectors has the bits of the same matrix in f64, and a c64 one those of c128") {
+  widening_changes_no_bit<float, double>();
+  widening_changes_no_bit<std::complex<float>, std::complex<double>>();
 }
 
 TEST_CASE("the instructions are those that SPMVPACK_ISA names, where the processor has them") {

@@ -1,6 +1,7 @@
 // Layouts that add up rows in turn, csr in an order of its own: whatever the lengths of rows.
 
 #include <cmath>
+#include <complex>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -24,7 +25,7 @@ void require_in_turn(const CsrMatrix& matrix, const HostMatrix& a, int threads, 
     const auto x = random_vector<V>(matrix.cols, 4);
     const Orders<A, V> orders(matrix, x);
     std::vector<V> y = csr ? orders.on_host() : orders.in_turn();
-    for (V& element : y) element = std::fma(V{1}, element, V{0});
+    for (V& element : y) element = orders::completed(V{1}, element, V{0});
     REQUIRE(same_bits(multiply(a, x, threads), y));
   });
 }
@@ -36,11 +37,13 @@ void require_order_of_csr(const CsrMatrix& matrix) {
   for (const int threads : {1, 2, 5}) require_in_turn<A>(matrix, a, threads, true);
   with_vectors<A>([&]<class V>(V) {
     const auto x = random_vector<V>(matrix.cols, 4), before = random_vector<V>(matrix.rows, 5);
-    const V alpha = -2.5, beta = 0.75;
+    V alpha = -2.5, beta = 0.75;
+    if constexpr (is_complex<V>) alpha = {-2.5, 0.5}, beta = {0.75, -0.125};
     std::vector<V> y = before, expected = Orders<A, V>(matrix, x).on_host();
     for (std::uint64_t r = 0; r < matrix.rows; ++r) {
       const bool empty = matrix.row_ptr[r] == matrix.row_ptr[r + 1];
-      expected[r] = empty ? beta * before[r] : std::fma(alpha, expected[r], beta * before[r]);
+      const V scaled = orders::scaled(beta, before[r]);
+      expected[r] = empty ? scaled : orders::completed(alpha, expected[r], scaled);
     }
     a.multiply<V>(alpha, x, beta, y, 2);
     REQUIRE(same_bits(y, expected));
@@ -157,6 +160,10 @@ TEST_CASE("layouts without chunks add the entries of a row in turn, csr in an or
     rows_in_turn<double>(layout);
     rows_in_turn<float>(layout);
   }
+  for (const char* const layout : {"csr", "coo"}) {
+    rows_in_turn<std::complex<double>>(layout);
+    rows_in_turn<std::complex<float>>(layout);
+  }
 }
 
 TEST_CASE("dia: few rows, of which each is a task, add their entries in turn") {
@@ -196,17 +203,21 @@ TEST_CASE("dia: up to four diagonals, which end within tasks, and five") {
 TEST_CASE("csr adds in the documented order, whatever the lengths of rows") {
   SECTION("f64") { rows_of_all_lengths<double>(); }
   SECTION("f32, with vectors of both types") { rows_of_all_lengths<float>(); }
+  SECTION("c128") { rows_of_all_lengths<std::complex<double>>(); }
+  SECTION("c64, with vectors of both types") { rows_of_all_lengths<std::complex<float>>(); }
 }
 
 TEST_CASE("csr: rows that end where the arrays do") {
   SECTION("f64") { rows_at_the_end<double>(); }
   SECTION("f32, with vectors of both types") { rows_at_the_end<float>(); }
+  SECTION("c64, with vectors of both types") { rows_at_the_end<std::complex<float>>(); }
 }
 
 TEST_CASE("csr: rows whose columns are one higher in each have the same order") {
   for (std::uint64_t length = 0; length < 30; ++length) {
     shifted_rows<double>(length);
     shifted_rows<float>(length);
+    shifted_rows<std::complex<double>>(length);
   }
 }
 
@@ -221,11 +232,13 @@ TEST_CASE("csr: rows that are visited by length have the same order") {
   };
   SECTION("f64") { all(double{}); }
   SECTION("f32, with vectors of both types") { all(float{}); }
+  SECTION("c64, with vectors of both types") { rows_visited_by_length<std::complex<float>>(25'600, 6, 12'345); }
 }
 
 TEST_CASE("csr: rows of more than 4,096 entries are added up in pieces, which threads share") {
   SECTION("f64") { rows_in_pieces<double>(); }
   SECTION("f32, with vectors of both types") { rows_in_pieces<float>(); }
+  SECTION("c128") { rows_in_pieces<std::complex<double>>(); }
 }
 
 TEST_CASE("pieces of long rows that are added up in turn have the documented order: csr") {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "orders/scalars.hpp"
 #include "orders/tree.hpp"
 #include "spmvpack/container/matrix/csr_matrix.hpp"
 
@@ -49,7 +50,7 @@ class Orders {
 
  private:
   V product(std::uint64_t k) const { return static_cast<V>(values_[k]) * x_[a_.col_idx[k]]; }
-  V fused(std::uint64_t k, V sum) const { return std::fma(static_cast<V>(values_[k]), x_[a_.col_idx[k]], sum); }
+  V fused(std::uint64_t k, V sum) const { return orders::fma(static_cast<V>(values_[k]), x_[a_.col_idx[k]], sum); }
 
   /// Up to 7 entries in turn; of more, lane i has entries i, i + 8, ..., and then takes in the lane 4 after it, 2 after
   /// it, 1 after it.

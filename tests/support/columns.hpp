@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "orders/scalars.hpp"
 #include "products.hpp"
 #include "spmvpack/container/multiply/multiply.hpp"
 
@@ -114,12 +115,14 @@ void compare_complex_columns(std::uint64_t x_rows, std::uint64_t y_rows, One&& m
 /// What docs/LAYOUTS.md says of a multiply with factors of the rows and the columns of op(A), empty ones standing for
 /// ones, by multiplies without: multiply(alpha, x, beta, y) returns y.
 template <class V, class Multiply>
-std::vector<V> with_factors(const std::vector<V>& of_y, const std::vector<V>& of_x, V alpha, std::vector<V> x, V beta,
-                            std::vector<V> y, Multiply&& multiply) {
+std::vector<V> with_factors(const std::vector<real_of<V>>& of_y, const std::vector<real_of<V>>& of_x, V alpha,
+                            std::vector<V> x, V beta, std::vector<V> y, Multiply&& multiply) {
   for (std::size_t j = 0; j < of_x.size(); ++j) x[j] = of_x[j] * x[j];
   if (of_y.empty()) return multiply(alpha, x, beta, y);
-  const std::vector<V> sums = multiply(V{1}, x, V{0}, std::vector<V>(y.size(), std::numeric_limits<V>::quiet_NaN()));
-  for (std::size_t i = 0; i < y.size(); ++i) y[i] = std::fma(alpha * of_y[i], sums[i], beta == 0 ? V{0} : beta * y[i]);
+  const V nan{std::numeric_limits<real_of<V>>::quiet_NaN()};
+  const std::vector<V> sums = multiply(V{1}, x, V{0}, std::vector<V>(y.size(), nan));
+  for (std::size_t i = 0; i < y.size(); ++i)
+    y[i] = orders::completed(alpha * of_y[i], sums[i], orders::scaled(beta, y[i]));
   return y;
 }
 

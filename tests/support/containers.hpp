@@ -84,7 +84,7 @@ inline Encoded encode(const SourceMatrix& source, const encoder::Strategy& strat
 /// The same by a strategy's name.
 inline Encoded encode(const CsrMatrix& a, const std::string& layout, std::map<std::string, std::string> settings = {},
                       format::Codec codec = format::Codec::none, int threads = 2) {
-  const SourceMatrix source{clone(a), Field::real, Symmetry::general, {}};
+  const SourceMatrix source{clone(a), field_of(a.value_type()), Symmetry::general, {}};
   return encode(source, encoder::find_strategy(layout),
                 {.settings = std::move(settings), .codec = codec, .threads = threads, .force_size = true});
 }

@@ -4,7 +4,6 @@
 // range, the others at random to parts that are shuffled lists.
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "containers.hpp"
+#include "orders/scalars.hpp"
 
 namespace spmvpack::test {
 
@@ -37,7 +37,7 @@ struct DealtPart {
     for (std::uint64_t r = 0; r < sums.size(); ++r)
       if (matrix->row_ptr[r] != matrix->row_ptr[r + 1]) {
         T& element = y[global(rows, r)];
-        element = std::fma(alpha, sums[r], element);
+        element = orders::completed(alpha, sums[r], element);
       }
   }
 };
@@ -59,7 +59,7 @@ inline CsrMatrix restrict_to(const CsrView& a, const encoder::PartIndices& rows,
   }
   CsrMatrix m = allocate_csr(rows.map.count, cols.map.count, entries.size(), a.value_type());
   std::copy(row_ptr.begin(), row_ptr.end(), m.row_ptr.begin());
-  dispatch(a.value_type(), [&]<class T>(T) {
+  dispatch_any(a.value_type(), [&]<class T>(T) {
     auto& values = std::get<Array<T>>(m.values);
     for (std::uint64_t k = 0; k < entries.size(); ++k) {
       m.col_idx[k] = entries[k].first;
@@ -119,7 +119,7 @@ inline encoder::Strategy dealt(std::uint64_t seed) {
 template <class T, class Sums>
 std::vector<T> multiply_dealt(const std::vector<DealtPart>& parts, T alpha, const std::vector<T>& x, T beta,
                               std::vector<T> y, Sums&& sums) {
-  for (T& element : y) element = beta == 0 ? T{0} : beta * element;
+  for (T& element : y) element = orders::scaled(beta, element);
   for (const DealtPart& part : parts)
     part.add(alpha, sums(encode(*part.matrix, part.layout).bytes, part.local_x(x)), y);
   return y;

@@ -58,7 +58,7 @@ inline std::vector<GoldenFile> all_golden_files(const std::string& kind) {
   return files;
 }
 
-/// Those of real values, which loaders take.
+/// Those of real values, which all layouts and loaders take.
 inline std::vector<GoldenFile> golden_files(const std::string& kind) {
   std::vector<GoldenFile> files = all_golden_files(kind);
   std::erase_if(files, [](const GoldenFile& file) { return file.named("complex"); });

@@ -37,11 +37,11 @@ struct NamedMatrix {
   CsrMatrix matrix;
 };
 
-/// Values as applications have them, by kind: 0 all ones; 1 a few; 2 about 300, so that a table of 256 covers most;
-/// 3 all different; 4 the nasty ones (NaN payloads, infinities, signed zeros, denormals) among others; decimal
+/// Real values as applications have them, by kind: 0 all ones; 1 a few; 2 about 300, so that a table of 256 covers
+/// most; 3 all different; 4 the nasty ones (NaN payloads, infinities, signed zeros, denormals) among others; decimal
 /// fractions of nine digits, 5 of similar sizes, 6 of any.
 template <class T>
-T random_value(std::mt19937_64& rng, int kind) {
+T random_real_value(std::mt19937_64& rng, int kind) {
   const auto pick = [&](std::uint64_t n) { return rng() % n; };
   switch (kind) {
     case 0:
@@ -71,6 +71,17 @@ T random_value(std::mt19937_64& rng, int kind) {
     return std::bit_cast<T>(bits);
   }
   return static_cast<T>(i);
+}
+
+/// Both parts of a complex value are of the kind.
+template <class T>
+T random_value(std::mt19937_64& rng, int kind) {
+  if constexpr (is_complex_type<T>) {
+    const auto real = random_value<typename T::value_type>(rng, kind);
+    return {real, random_value<typename T::value_type>(rng, kind)};
+  } else {
+    return random_real_value<T>(rng, kind);
+  }
 }
 
 /// A matrix from the columns of each row; values of the given kind.

@@ -103,14 +103,6 @@ void check_rows(const char* vector, const char* name, const DensePlace& given, s
 
 }  // namespace
 
-void require_real_values(const MatrixFacts& facts, const std::string& where) {
-  if (!holds_complex(facts.value_type)) return;
-  throw Error(errc::unsupported,
-              fmt::format("a matrix of complex values ({}) is stored and decoded, but not multiplied yet",
-                          to_string(facts.value_type)),
-              where, "decode it, or encode its real and imaginary parts as two matrices");
-}
-
 bool has_transpose(const MatrixFacts& facts, std::span<const PartInfo> parts) noexcept {
   return facts.nnz == 0 || facts.bitwise_symmetry() != Symmetry::general ||
          !parts_of(parts, format::Role::transpose).empty();
@@ -125,14 +117,14 @@ bool has_permuted_basis(std::span<const PartInfo> parts) {
 
 Operand check_description(const MultiplyDescription& description, const MatrixFacts& facts,
                           std::span<const PartInfo> parts) {
-  require_real_values(facts, {});
-  if (!is_type_pair(facts.value_type, description.vectors))
-    throw Error(errc::usage,
-                fmt::format("{} vectors for a matrix of {} values", to_string(description.vectors),
-                            to_string(facts.value_type)),
-                {},
-                fmt::format("use {0} vectors, or encode the matrix as {1}", to_string(facts.value_type),
-                            to_string(description.vectors)));
+  const bool complex = holds_complex(facts.value_type);
+  if (!is_type_pair(real_type_of(facts.value_type), description.vectors)) {
+    const ValueType vectors = complex ? complex_type_of(description.vectors) : description.vectors;
+    throw Error(
+        errc::usage,
+        fmt::format("{} vectors for a matrix of {} values", to_string(vectors), to_string(facts.value_type)), {},
+        fmt::format("use {0} vectors, or encode the matrix as {1}", to_string(facts.value_type), to_string(vectors)));
+  }
   if (description.operation > Operation::conjugate_transpose)
     throw Error(errc::usage, fmt::format("there is no operation {}", static_cast<unsigned>(description.operation)));
   Operand operand{.rows = facts.rows, .cols = facts.cols};
@@ -141,8 +133,12 @@ Operand check_description(const MultiplyDescription& description, const MatrixFa
       throw Error(errc::usage, "the container does not have the transpose of its matrix", {},
                   "encode the matrix again with its transpose (--transpose, EncodeRequest::transpose)");
     std::swap(operand.rows, operand.cols);
-    operand.negated = facts.bitwise_symmetry() == Symmetry::skew_symmetric;
-    if (facts.bitwise_symmetry() == Symmetry::general) operand.role = format::Role::transpose;
+    const Symmetry symmetry = facts.bitwise_symmetry();
+    operand.negated = symmetry == Symmetry::skew_symmetric;
+    if (symmetry == Symmetry::general) operand.role = format::Role::transpose;
+    // A Hermitian matrix is its own A^H; what others have is A^T.
+    operand.conjugated =
+        complex && (description.operation == Operation::conjugate_transpose) != (symmetry == Symmetry::hermitian);
   }
   if (description.basis == Basis::permuted && (operand.role != format::Role::a || !has_permuted_basis(parts)))
     throw Error(errc::usage, "the container has no permuted basis for this operation", {},

@@ -19,10 +19,10 @@ SPMVPACK_INLINE void entries(const std::uint32_t* row_idx, const std::uint32_t* 
     V& element = operands.at(row);
     V sum = 0;
     do {
-      sum = std::fma(V{values[k]}, operands.x[col_idx[k]], sum);
+      sum = fused(V{values[k]}, operands.x[col_idx[k]], sum);
       ++k;
     } while (k < end && row_idx[k] == row);
-    element = std::fma(operands.alpha, sum, element);
+    element = completed(operands.alpha, sum, element);
   }
 }
 
@@ -43,6 +43,6 @@ void multiply_coo(const PartView& part, const LayoutState* /*state*/, const Oper
 
 }  // namespace
 
-SPMVPACK_HOST_LAYOUT(coo, multiply_coo)
+SPMVPACK_HOST_LAYOUT(coo, multiply_coo, SPMVPACK_COMPLEX(multiply_coo))
 
 }  // namespace spmvpack::host_loader::layouts

@@ -13,6 +13,7 @@
 #include "spmvpack/container/base/instruction_set.hpp"
 #include "spmvpack/container/file/contents.hpp"
 #include "spmvpack/container/layouts/layout.hpp"
+#include "spmvpack/container/multiply/arithmetic.hpp"
 #include "spmvpack/container/multiply/multiply.hpp"
 #include "spmvpack/launch_rules/columns.hpp"
 
@@ -31,12 +32,6 @@ namespace spmvpack::host_loader {
 #define SPMVPACK_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-/// beta y, with no y read where beta is 0.
-template <class V>
-SPMVPACK_INLINE V scaled(V beta, const V& y) {
-  return beta == 0 ? V{0} : beta * y;
-}
-
 inline constexpr std::size_t cache_line = 64;
 
 /// Fetches the line that is so many bytes from p, which may be past what p points into.
@@ -46,7 +41,7 @@ SPMVPACK_INLINE void prefetch(const void* p, std::size_t bytes) {
 }
 
 /// y = alpha A x + beta y over a part's local rows and columns. Every row first becomes beta y (0 where beta is 0, y
-/// unread); a row with entries then becomes fma(alpha, sum, that). V is the type of vectors, products and sums.
+/// unread); a row with entries then becomes completed(alpha, sum, that). V is the type of vectors, products and sums.
 /// Loops hold it by value, so that the compiler knows that no store to y changes it.
 template <class V>
 struct Operands {
@@ -65,7 +60,7 @@ struct Operands {
   /// A row that has entries.
   SPMVPACK_INLINE void put(std::uint64_t row, V sum) const {
     V& element = at(row);
-    element = std::fma(alpha, sum, scaled(beta, element));
+    element = completed(alpha, sum, scaled(beta, element));
   }
   /// Rows [begin, end), which have entries. Their sums are nowhere in y.
   SPMVPACK_INLINE void put_all(std::uint64_t begin, std::uint64_t end, const V* sums) const {
@@ -89,10 +84,10 @@ struct Operands {
     if (rows != nullptr) [[unlikely]]
       return scale_listed(begin, end);
     const V factor = beta;  // which no element of y is, whatever the compiler may think
-    if (factor == 0)
+    if (factor == V{0})
       std::fill(y + begin, y + end, V{0});
     else
-      for (; begin < end; ++begin) y[begin] = factor * y[begin];
+      for (; begin < end; ++begin) y[begin] = times(factor, y[begin]);
   }
 
  private:
@@ -137,6 +132,7 @@ template <class None, class... Pairs>
 using PairTuple = std::tuple<Pairs...>;
 #define SPMVPACK_AND_PAIR(A, V) , PairMultiply<A, V>
 using PairMultiplies = PairTuple<void SPMVPACK_TYPE_PAIRS(SPMVPACK_AND_PAIR)>;
+using ComplexMultiplies = PairTuple<void SPMVPACK_COMPLEX_PAIRS(SPMVPACK_AND_PAIR)>;
 #undef SPMVPACK_AND_PAIR
 }  // namespace detail
 
@@ -149,6 +145,7 @@ struct LayoutMultiply {
   /// Copies the part's values, which have changed, to a state that copies_values(), without allocating. Null if none
   /// does.
   void (*copy_values)(const PartView& part, LayoutState& state, int threads) = nullptr;
+  detail::ComplexMultiplies complex_pairs = {};  ///< null in layouts that have no complex values
 
   /// The functions for values of type `values` and vectors of type V; null if they are no pair.
   template <class V>
@@ -158,8 +155,14 @@ struct LayoutMultiply {
       if constexpr (std::is_same_v<V, W>)
         if (values == value_type_of<A>) found = {pair.multiply, pair.columns};
     };
-    std::apply([&](const auto&... pair) { (look(pair), ...); }, pairs);
+    const auto look_at_all = [&](const auto&... pair) { (look(pair), ...); };
+    std::apply(look_at_all, pairs);
+    std::apply(look_at_all, complex_pairs);
     return found;
+  }
+  /// Whether it multiplies values of a type, with vectors of some type.
+  [[nodiscard]] bool takes(ValueType values) const {
+    return !holds_complex(values) || with_vectors<std::complex<double>>(values).multiply != nullptr;
   }
 };
 
@@ -177,6 +180,8 @@ SPMVPACK_HOST_LAYOUTS(SPMVPACK_DECLARE)
 
 // NOLINTBEGIN(bugprone-macro-parentheses): a name cannot be in parentheses here
 #define SPMVPACK_ONE_COLUMN(A, V, multiply) PairMultiply<A, V>{multiply<A, V>},
+/// A member that may follow: the layout's multiply of complex values.
+#define SPMVPACK_COMPLEX(multiply) .complex_pairs = {SPMVPACK_COMPLEX_PAIRS(SPMVPACK_ONE_COLUMN, multiply)}
 #define SPMVPACK_DEFINE_ONE_COLUMN(layout, multiply, ...) \
   const LayoutMultiply layout{                            \
       .name = #layout, .pairs = {SPMVPACK_TYPE_PAIRS(SPMVPACK_ONE_COLUMN, multiply)} __VA_OPT__(, ) __VA_ARGS__};

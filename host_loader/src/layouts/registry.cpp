@@ -19,10 +19,11 @@ constexpr std::array names{SPMVPACK_HOST_LAYOUTS(SPMVPACK_NAME)};
 
 }  // namespace
 
-const LayoutMultiply& find_multiply(std::string_view layout) {
+const LayoutMultiply& find_multiply(std::string_view layout, ValueType values) {
   for (std::size_t i = 0; i < names.size(); ++i)
-    if (names.at(i) == layout) return *multiplies.at(i);
-  throw Error(errc::unsupported, fmt::format("this build cannot multiply with the layout '{}'", escape(layout)));
+    if (names.at(i) == layout && multiplies.at(i)->takes(values)) return *multiplies.at(i);
+  throw Error(errc::unsupported, fmt::format("this build cannot multiply with the layout '{}' and {} values",
+                                             escape(layout), to_string(values)));
 }
 
 std::span<const std::string_view> layout_names() noexcept { return names; }

@@ -58,28 +58,32 @@ class SPMVPACK_EXPORT HostMatrix {
   /// Error(errc::usage) unless updatable(); else those of write_updated().
   std::uint64_t write(ByteSink& sink, const WriteOptions& options = {}) const;
 
-  /// Whether multiply() can take Operation::transpose: the container has A^T, or the matrix is symmetric or skew.
+  /// Whether multiply() can take the other operations: the container has A^T, or the matrix is symmetric,
+  /// skew-symmetric or Hermitian.
   [[nodiscard]] bool has_transpose() const noexcept { return spmvpack::has_transpose(facts_, infos_); }
 
   /// Y = alpha op(A) X + beta Y; each column has the bits of a multiply with that column alone. X has facts().cols
   /// rows, Y has facts().rows, or with describe<V>(Operation::transpose) the other way round; they have as many
   /// columns, of any strides. V is the type of their elements, T = real_of<V> that of every product and sum: the
-  /// matrix's value type, or double for an f32 matrix. If V is std::complex<T>, real and imaginary parts have the bits
-  /// of columns of their own. Y is not read if beta is 0, nor X if alpha is 0. The layout fixes the order of additions
-  /// (docs/LAYOUTS.md), which does not depend on `threads` (0: all). Copies, in memory that counts, are made of up to
-  /// 16 columns of an X, or a Y, that do not lie side by side (col_stride 1) where the layout multiplies several at
-  /// once and that is worth it; else of one that is not contiguous. With factors of rows or columns, the multiply is
-  /// one with D_r A D_c (Scaling): columns of X are copied, and those of Y if beta is not 0. Errors, before anything is
-  /// computed: errc::usage (wrong sizes or types, X or factors overlap Y, or there is no transpose); errc::unsupported
-  /// (a kernel other than the default); errc::out_of_memory.
+  /// matrix's value type or that of its parts, or double for an f32 or c64 matrix. Complex matrices need V =
+  /// std::complex<T>, others take it, too: real and imaginary parts then have the bits of columns of their own, unless
+  /// alpha or beta is not real. Y is not read if beta is 0, nor X if alpha is 0. The layout fixes the order of
+  /// additions (docs/LAYOUTS.md), which does not depend on `threads` (0: all). Copies, in memory that counts, are made
+  /// of up to 16 columns of an X, or a Y, that do not lie side by side (col_stride 1) where the layout multiplies
+  /// several at once and that is worth it; else of one that is not contiguous. Up to 16 columns of both are copied for
+  /// A^H of a complex matrix, for A^T of a Hermitian one, and of Y for complex scalars of a real one. With factors of
+  /// rows or columns, the multiply is one with D_r A D_c (Scaling): columns of X are copied, and those of Y if beta is
+  /// not 0. Errors, before anything is computed: errc::usage (wrong sizes or types, X or factors overlap Y, or there is
+  /// no transpose); errc::unsupported (a kernel other than the default); errc::out_of_memory.
   template <class V>
-  void multiply(real_of<V> alpha, std::type_identity_t<DenseView<const V>> x, real_of<V> beta, DenseView<V> y,
-                int threads = 0, const MultiplyDescription& description = describe<V>(),
+  void multiply(std::type_identity_t<V> alpha, std::type_identity_t<DenseView<const V>> x, std::type_identity_t<V> beta,
+                DenseView<V> y, int threads = 0, const MultiplyDescription& description = describe<V>(),
                 const Scaling<real_of<V>>& scaling = {}) const;
   /// The same for a y that is a std::span, a std::vector, a std::array or the like.
   template <class Y, class V = typename std::remove_reference_t<Y>::value_type>
-  void multiply(real_of<V> alpha, std::type_identity_t<DenseView<const V>> x, real_of<V> beta, Y&& y, int threads = 0,
-                const MultiplyDescription& description = describe<V>(), const Scaling<real_of<V>>& scaling = {}) const {
+  void multiply(std::type_identity_t<V> alpha, std::type_identity_t<DenseView<const V>> x, std::type_identity_t<V> beta,
+                Y&& y, int threads = 0, const MultiplyDescription& description = describe<V>(),
+                const Scaling<real_of<V>>& scaling = {}) const {
     multiply<V>(alpha, x, beta, DenseView<V>(y), threads, description, scaling);
   }
 
@@ -100,10 +104,11 @@ class SPMVPACK_EXPORT HostMatrix {
   /// With facts_ and parts_.
   void make_updatable(const Container& container, const LoadOptions& options);
   void require_updatable() const;
-  /// multiply() of operands that have been checked; `scaling` is that of op(A).
-  template <class T>
-  void multiply_real(const Operand& operand, T alpha, const DenseView<const T>& x, T beta, const DenseView<T>& y,
-                     int threads, Basis basis, Scaling<T> scaling) const;
+  /// multiply() by the parts of `operand`, of vectors whose type is a pair with that of values; what has been checked.
+  /// `scaling` is that of op(A).
+  template <class V>
+  void multiply_parts(const Operand& operand, V alpha, const DenseView<const V>& x, V beta, const DenseView<V>& y,
+                      int threads, Basis basis, Scaling<real_of<V>> scaling) const;
   [[nodiscard]] std::span<const std::uint32_t> permutation() const;
   [[nodiscard]] std::vector<const LoadedPart*> loaded_parts() const;
 

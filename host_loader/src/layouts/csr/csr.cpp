@@ -27,11 +27,15 @@ struct Kernels {
 };
 template <class Rows>
 Kernels<Rows> kernels() {
+  if constexpr (is_complex_type<typename Rows::Vector>) {  // for which there are no loops with intrinsics
+    return {best_of<portable_runs<Rows>>(), best_of<portable_pieces<Rows>>()};
+  } else {
 #define SPMVPACK_IF(name, target, has) \
   if (has) return {runs_##name<Rows>, pieces_##name<Rows>};
-  SPMVPACK_COMPILED_SETS(SPMVPACK_IF)
+    SPMVPACK_COMPILED_SETS(SPMVPACK_IF)
 #undef SPMVPACK_IF
-  no_set();
+    no_set();
+  }
 }
 
 template <class A, class V, class Pointer>
@@ -116,6 +120,6 @@ constexpr MultiplyColumns<V> columns_csr = multiply_csr<A, V, ColumnOperands<V>>
 
 }  // namespace
 
-SPMVPACK_HOST_LAYOUT_OF_COLUMNS(csr, one_csr, columns_csr, .prepare = prepare_csr)
+SPMVPACK_HOST_LAYOUT_OF_COLUMNS(csr, one_csr, columns_csr, .prepare = prepare_csr, SPMVPACK_COMPLEX(one_csr))
 
 }  // namespace spmvpack::host_loader::layouts

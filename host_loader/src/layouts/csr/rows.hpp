@@ -27,7 +27,7 @@ struct CsrRows {
     prefetch(col_idx + k, ahead * sizeof(std::uint32_t));
   }
 
-  SPMVPACK_INLINE void add(V& sum, std::uint64_t k) const { sum = std::fma(V{values[k]}, operands.x[col_idx[k]], sum); }
+  SPMVPACK_INLINE void add(V& sum, std::uint64_t k) const { sum = fused(V{values[k]}, operands.x[col_idx[k]], sum); }
 
   /// The sum of n entries: up to 7 in turn, more by eight lanes.
   SPMVPACK_INLINE V sum(std::uint64_t begin, std::uint64_t n) const {
@@ -49,7 +49,7 @@ struct CsrRows {
   template <bool plain>
   SPMVPACK_INLINE void put(std::uint64_t r, V sum_of_row) const {
     if constexpr (plain)
-      operands.y[r] = std::fma(operands.alpha, sum_of_row, V{0});
+      operands.y[r] = completed(operands.alpha, sum_of_row, V{0});
     else
       operands.put(r, sum_of_row);
   }
@@ -124,7 +124,7 @@ struct How {
 
 /// Runs [begin, end), and the sums of pieces.
 template <class Rows>
-SPMVPACK_TARGET_GENERIC void runs_generic(Rows a, const RowOrder& order, std::uint64_t begin, std::uint64_t end) {
+SPMVPACK_INLINE void portable_runs(Rows a, const RowOrder& order, std::uint64_t begin, std::uint64_t end) {
   for (; begin < end; ++begin) {
     const RowOrder::Run run = order.runs[begin];
     const std::uint8_t* const row = order.row.data() + run.first;
@@ -136,12 +136,22 @@ SPMVPACK_TARGET_GENERIC void runs_generic(Rows a, const RowOrder& order, std::ui
   }
 }
 template <class Rows>
-SPMVPACK_TARGET_GENERIC void pieces_generic(Rows a, const RowOrder& order, std::uint64_t begin, std::uint64_t end,
-                                            typename Rows::Vector* sums) {
+SPMVPACK_INLINE void portable_pieces(Rows a, const RowOrder& order, std::uint64_t begin, std::uint64_t end,
+                                     typename Rows::Vector* sums) {
   for (; begin < end; ++begin) {
     const auto [first, n] = a.entries_of(order.pieces[begin]);
     sums[order.pieces[begin].place] = a.sum(first, n);
   }
+}
+
+template <class Rows>
+SPMVPACK_TARGET_GENERIC void runs_generic(Rows a, const RowOrder& order, std::uint64_t begin, std::uint64_t end) {
+  portable_runs(a, order, begin, end);
+}
+template <class Rows>
+SPMVPACK_TARGET_GENERIC void pieces_generic(Rows a, const RowOrder& order, std::uint64_t begin, std::uint64_t end,
+                                            typename Rows::Vector* sums) {
+  portable_pieces(a, order, begin, end, sums);
 }
 
 }  // namespace spmvpack::host_loader::layouts

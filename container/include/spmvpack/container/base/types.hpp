@@ -100,6 +100,12 @@ struct ValueTraits<std::complex<double>> {
   X(double, double __VA_OPT__(, ) __VA_ARGS__) \
   X(float, float __VA_OPT__(, ) __VA_ARGS__)   \
   X(float, double __VA_OPT__(, ) __VA_ARGS__)
+
+/// The same of complex values, whose vectors are complex, too.
+#define SPMVPACK_COMPLEX_PAIRS(X, ...)                                     \
+  X(std::complex<double>, std::complex<double> __VA_OPT__(, ) __VA_ARGS__) \
+  X(std::complex<float>, std::complex<float> __VA_OPT__(, ) __VA_ARGS__)   \
+  X(std::complex<float>, std::complex<double> __VA_OPT__(, ) __VA_ARGS__)
 // NOLINTEND(bugprone-macro-parentheses)
 
 template <class T>
@@ -118,6 +124,14 @@ inline constexpr bool is_complex_type = requires {
   ValueTraits<T>::conjugate_bits;
 };
 constexpr bool holds_complex(ValueType type) noexcept { return type == ValueType::c64 || type == ValueType::c128; }
+/// The type of the real and imaginary parts of a complex type's values; of a real type, itself.
+constexpr ValueType real_type_of(ValueType type) noexcept {
+  return type == ValueType::c64 ? ValueType::f32 : type == ValueType::c128 ? ValueType::f64 : type;
+}
+/// The complex type whose parts are of a real type; of a complex type, itself.
+constexpr ValueType complex_type_of(ValueType type) noexcept {
+  return type == ValueType::f32 ? ValueType::c64 : type == ValueType::f64 ? ValueType::c128 : type;
+}
 /// The field of a matrix that may have any values of the type.
 constexpr Field field_of(ValueType type) noexcept { return holds_complex(type) ? Field::complex : Field::real; }
 

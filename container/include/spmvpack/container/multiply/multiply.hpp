@@ -14,7 +14,7 @@
 
 namespace spmvpack {
 
-/// op(A). Values are real: the conjugate transpose is the transpose.
+/// op(A). If values are real, the conjugate transpose is the transpose.
 enum class Operation : std::uint8_t { none = 0, transpose = 1, conjugate_transpose = 2 };
 
 /// The numbering of the elements of x and y.
@@ -60,6 +60,10 @@ struct DenseView {
   [[nodiscard]] constexpr T* column(std::uint64_t j) const noexcept {
     return rows == 0 ? data : data + static_cast<std::int64_t>(j) * col_stride;  // data may be null without elements
   }
+  /// `n` of the columns, from `first` on.
+  [[nodiscard]] constexpr DenseView part(std::uint64_t first, std::uint64_t n) const noexcept {
+    return {column(first), rows, n, row_stride, rows == 0 ? 0 : col_stride};
+  }
   /// Whether the elements of each column are neighbours, as kernels take them.
   [[nodiscard]] constexpr bool has_contiguous_columns() const noexcept { return row_stride == 1 || rows <= 1; }
 };
@@ -79,8 +83,8 @@ struct RealOf<const V> {
 };
 }  // namespace detail
 
-/// The type of alpha, beta and all arithmetic for vectors with elements of type V: T if V is std::complex<T>, because
-/// matrices are real; otherwise V.
+/// T for std::complex<T>, V for others: the type of all arithmetic and of factors (Scaling) where the elements of
+/// vectors are of type V.
 template <class V>
 using real_of = typename detail::RealOf<V>::type;
 template <class V>
@@ -102,9 +106,7 @@ noexcept {
 template <class X, class Y, class F>
 void each_real_view(const DenseView<X>& x, const DenseView<Y>& y, F&& f) {
   if (has_real_view(x) && has_real_view(y)) return f(real_view(x), real_view(y));
-  for (std::uint64_t j = 0; j < y.cols; ++j)
-    f(real_view(DenseView<X>(x.column(j), x.rows, 1, x.row_stride, 0)),
-      real_view(DenseView<Y>(y.column(j), y.rows, 1, y.row_stride, 0)));
+  for (std::uint64_t j = 0; j < y.cols; ++j) f(real_view(x.part(j, 1)), real_view(y.part(j, 1)));
 }
 
 /// A DenseView without its type.
@@ -185,7 +187,7 @@ struct Scaling {
 /// support is refused with errc::unsupported before anything is computed.
 struct MultiplyDescription {
   Operation operation = Operation::none;  ///< others need A^T: EncodeRequest::transpose, or a symmetric matrix
-  ValueType vectors = ValueType::f64;     ///< of X, Y (or their parts), alpha and beta, every product and sum
+  ValueType vectors = ValueType::f64;     ///< of X, Y, alpha and beta (or their parts), every product and sum
   std::uint64_t right_hand_sides = 1;     ///< columns of X and Y that a workspace is for
   /// The workspace is also for an X, or a Y, without contiguous columns: it has room for one of their columns.
   bool strided_x = false, strided_y = false;
@@ -219,17 +221,18 @@ constexpr MultiplyDescription describe(Operation operation = Operation::none) no
           .strided_y = is_complex<V>};
 }
 
-/// What multiplies with op(A): the parts of a role, or their negative. For a symmetric matrix the parts of A are A^T,
-/// for a skew-symmetric one -A^T.
+/// What multiplies with op(A): the parts of a role, their negative, their conjugate, or both. Of a symmetric matrix the
+/// parts of A are A^T, of a skew-symmetric one -A^T, of a Hermitian one A^H.
 struct Operand {
   format::Role role = format::Role::a;
-  bool negated = false;
+  bool negated = false, conjugated = false;
   std::uint64_t rows = 0, cols = 0;  ///< of op(A)
 };
 
 /// Refuses what no loader accepts, and finds what multiplies. Error(errc::usage) if the description does not fit the
-/// matrix: f32 vectors with f64 values, an operation that needs A^T, or a permuted basis, of `parts` (all of a
-/// container's) that have none. Each loader checks the kernel and the location of the scalars itself.
+/// matrix: f32 vectors with f64 values (or vectors of such parts with complex ones), an operation that needs A^T, or a
+/// permuted basis, of `parts` (all of a container's) that have none. Each loader checks the kernel and the location of
+/// the scalars itself.
 SPMVPACK_EXPORT Operand check_description(const MultiplyDescription& description, const MatrixFacts& facts,
                                           std::span<const PartInfo> parts);
 
@@ -264,10 +267,7 @@ void each_part(const Operand& operand, std::span<const PartInfo> parts, F&& run)
   for (std::size_t part = first; part < end; ++part) run(part, !(scales && part == first), operand.negated);
 }
 
-/// Error(errc::unsupported) at `where` if values are complex: no loader multiplies with them yet.
-SPMVPACK_EXPORT void require_real_values(const MatrixFacts& facts, const std::string& where);
-
-/// Whether a loader can multiply with the transpose: the container has it, or it is A or -A.
+/// Whether a loader can multiply with the transpose: the container has it, or it is A, -A or A's conjugate.
 SPMVPACK_EXPORT bool has_transpose(const MatrixFacts& facts, std::span<const PartInfo> parts) noexcept;
 
 /// Whether a container with these parts has a permuted basis: one part of A, whose layout numbers rows and columns
