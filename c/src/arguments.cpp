@@ -166,7 +166,8 @@ void initialize(spmvpack_multiply_description* c, std::size_t size, spmvpack_typ
                .order_x = SPMVPACK_ORDER_COLUMNS,
                .order_y = SPMVPACK_ORDER_COLUMNS,
                .row_factors = nullptr,
-               .column_factors = nullptr});
+               .column_factors = nullptr,
+               .complex_scalars = 0});
 }
 
 void initialize(spmvpack_payback* c, std::size_t size) {
@@ -190,11 +191,8 @@ spmvpack_payback payback_of(const encoder::EncodeResult& result) {
 void give(const spmvpack_payback& payback, spmvpack_payback* to) { write_sized(to, to->size, payback); }
 
 ValueType type_of(spmvpack_type type) {
-  for (const ValueType known : spmvpack::value_types)
+  for (const ValueType known : all_value_types)
     if (c_type_of(known) == type) return known;
-  if (type == SPMVPACK_C64 || type == SPMVPACK_C128)
-    throw Error(errc::usage, "C takes and gives no matrices of complex values yet", {},
-                "use SPMVPACK_F32 or SPMVPACK_F64; vectors may be complex");
   throw Error(errc::usage, "no such type of values or vectors");
 }
 
@@ -216,7 +214,7 @@ SparseArrays::SparseArrays(const spmvpack_csr& c, const void* values, int thread
         }
       });
   view = with_indices(c.row_ptr_type, c.row_ptr, c.rows + 1, "row_ptr", [&](auto row_ptr) {
-    return dispatch(type, [&]<class T>(T) {
+    return dispatch_any(type, [&]<class T>(T) {
       return CsrView(c.rows, c.cols, row_ptr, columns, std::span(static_cast<const T*>(values), c.nonzeros));
     });
   });
@@ -296,7 +294,8 @@ encoder::EncodeRequest request_of(const spmvpack_encode_options& c) {
 spmvpack_multiply_description sized_description(const spmvpack_multiply_description* description) {
   require_pointer(description, "description");
   const auto c = sized(description);
-  dispatch_vectors(c.vectors, [](auto) {});  // which refuses what is none, whatever else is wrong
+  const ValueType vectors = type_of(c.vectors);  // which refuses what is none, whatever else is wrong
+  require(c.complex_scalars == 0 || holds_complex(vectors), "complex alpha and beta with real vectors");
   return c;
 }
 

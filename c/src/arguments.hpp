@@ -18,15 +18,8 @@
 
 namespace spmvpack::c {
 
-/// Error (usage) if there is none: values are real.
+/// Error (usage) if there is none.
 ValueType type_of(spmvpack_type type);
-/// Calls f(V{}) with the type of the elements of vectors. Error (usage) if there is none.
-template <class F>
-void dispatch_vectors(spmvpack_type vectors, F&& f) {
-  if (vectors == SPMVPACK_C64) return f(std::complex<float>{});
-  if (vectors == SPMVPACK_C128) return f(std::complex<double>{});
-  dispatch(type_of(vectors), f);
-}
 
 /// Calls f with the span of `size` indices at `place`.
 template <class F>

@@ -73,13 +73,16 @@ void host_multiply(const spmvpack_host_matrix* matrix, const spmvpack_multiply_d
   require_pointer(matrix, "matrix");
   require_pointer(alpha, "alpha");
   require_pointer(beta, "beta");
-  dispatch_vectors(c.vectors, [&]<class V>(V) {
+  dispatch_any(type_of(c.vectors), [&]<class V>(V) {
     using T = real_of<V>;
+    const auto scalar = [&](const void* at) {
+      return c.complex_scalars != 0 ? *static_cast<const V*>(at) : V{*static_cast<const T*>(at)};
+    };
     const Views<V> views(matrix->matrix.facts(), c, x, y);
     if (views.x.rows != 0 && views.x.cols != 0) require_pointer(x, "x");
     if (views.y.rows != 0 && views.y.cols != 0) require_pointer(y, "y");
-    matrix->matrix.multiply<V>(*static_cast<const T*>(alpha), views.x, *static_cast<const T*>(beta), views.y, threads,
-                               description_of(c, views), scaling_of<T>(c, matrix->matrix.facts()));
+    matrix->matrix.multiply<V>(scalar(alpha), views.x, scalar(beta), views.y, threads, description_of(c, views),
+                               scaling_of<T>(c, matrix->matrix.facts()));
   });
 }
 
@@ -87,6 +90,8 @@ template <class V>
 void multiply(const gpu_loader::DeviceMatrix& matrix, const spmvpack_multiply_description& c, const void* alpha,
               const void* x, const void* beta, void* y, std::span<std::byte> workspace, gpu_loader::Stream stream) {
   using T = real_of<V>;
+  if (c.complex_scalars != 0)
+    throw Error(errc::unsupported, "a GPU takes real alpha and beta alone", {}, "leave complex_scalars at 0");
   const auto scalar = [&](const void* at) {
     const auto* const place = static_cast<const T*>(at);
     return c.scalars_on_device != 0 ? gpu_loader::Scalar<T>::on_device(place) : gpu_loader::Scalar<T>(*place);
@@ -313,7 +318,7 @@ spmvpack_status spmvpack_workspace_bytes(const spmvpack_matrix* matrix,
     const spmvpack_multiply_description asked = sized_description(description);
     require_pointer(matrix, "matrix");
     require_pointer(bytes, "bytes");
-    dispatch_vectors(asked.vectors, [&]<class V>(V) {
+    dispatch_any(type_of(asked.vectors), [&]<class V>(V) {
       *bytes = matrix->matrix.workspace_bytes(
           description_of(asked, Views<V>(matrix->matrix.facts(), asked, nullptr, nullptr)));
     });
@@ -330,8 +335,8 @@ spmvpack_status spmvpack_multiply(const spmvpack_matrix* matrix, const spmvpack_
     require_pointer(beta, "beta");
     const std::span<std::byte> room{static_cast<std::byte*>(workspace), workspace_bytes};
     const auto on = static_cast<Stream>(stream);
-    dispatch_vectors(asked.vectors,
-                     [&]<class V>(V) { multiply<V>(matrix->matrix, asked, alpha, x, beta, y, room, on); });
+    dispatch_any(type_of(asked.vectors),
+                 [&]<class V>(V) { multiply<V>(matrix->matrix, asked, alpha, x, beta, y, room, on); });
   });
 }
 

@@ -162,14 +162,70 @@ static int multiply_complex(const spmvpack_container* container) {
     }
   }
   {
-    spmvpack_csr complex_values = matrix();
-    spmvpack_container* c = NULL;
-    complex_values.value_type = SPMVPACK_C128;
-    REQUIRE(spmvpack_encode(&complex_values, NULL, &c) == SPMVPACK_USAGE && c == NULL);
-    REQUIRE(strstr(spmvpack_error_text(), "C takes and gives no matrices of complex values yet; use SPMVPACK_F32 or") !=
-            NULL);
+    const double x[][2] = {{1, 0}, {10, 1}, {100, 0}, {1000, 2}}, i_two[] = {0, 2}, one_minus_i[] = {1, -1};
+    double y[rows][2] = {{1, 1}, {2, 0}, {3, 0}};
+    spmvpack_multiply_description scalars = spmvpack_multiply_default(SPMVPACK_C128);
+    REQUIRE(scalars.complex_scalars == 0);
+    scalars.complex_scalars = 1;
+    REQUIRE(spmvpack_host_multiply_with(a, &scalars, i_two, x, one_minus_i, y, 1) == SPMVPACK_OK);
+    /* 2i (2000.5 + 4i) + (1 - i) (1 + i); (1 - i) 2; 2i (369 + 7i) + (1 - i) 3 */
+    REQUIRE(y[0][0] == -8 + 2 && y[0][1] == 4001 && y[1][0] == 2 && y[1][1] == -2);
+    REQUIRE(y[2][0] == -14 + 3 && y[2][1] == 738 - 3);
+    scalars.vectors = SPMVPACK_F64;
+    REQUIRE(spmvpack_host_multiply_with(a, &scalars, i_two, x, one_minus_i, y, 1) == SPMVPACK_USAGE);
+    REQUIRE(strcmp(spmvpack_error_text(), "complex alpha and beta with real vectors") == 0);
   }
   spmvpack_host_free(a);
+  return 0;
+}
+
+/* A matrix of complex values, [1+i . ; 2i 3]: A, A^T and A^H, decoded to the same bits; and what it does not do. */
+static int complex_matrix(void) {
+  static const int32_t first[] = {0, 1, 4}, columns[] = {0, 1, 0, 1};
+  const double parts[][2] = {{1, 1}, {1, 0}, {0, 2}, {2, 0}}; /* whose 3 is given as 1 + 2 */
+  const spmvpack_csr a = {2, 2, 4, first, columns, parts, SPMVPACK_I32, SPMVPACK_I32, SPMVPACK_C128};
+  const double x[][2] = {{1, 2}, {0, -1}}, alpha = 1, beta = 0, scalar[] = {0, 1};
+  /* A x, A^T x, A^H x */
+  const double expected[3][2][2] = {{{-1, 3}, {-4, -1}}, {{1, 3}, {0, -3}}, {{1, 1}, {0, -3}}};
+  const spmvpack_operation operations[] = {SPMVPACK_OPERATION_N, SPMVPACK_OPERATION_T, SPMVPACK_OPERATION_H};
+  spmvpack_encode_options options = spmvpack_encode_default();
+  spmvpack_multiply_description d = spmvpack_multiply_default(SPMVPACK_C128);
+  spmvpack_load_options updatable = spmvpack_load_default();
+  spmvpack_container* c = NULL;
+  spmvpack_host_matrix* m = NULL;
+  spmvpack_info info;
+  double y[2][2];
+  int i, j;
+  options.transpose = 1;
+  REQUIRE(spmvpack_encode(&a, &options, &c) == SPMVPACK_OK && spmvpack_get_container_info(c, &info) == SPMVPACK_OK);
+  REQUIRE(info.value_type == SPMVPACK_C128 && info.nonzeros == 3);
+  {
+    const double sums[][2] = {{1, 1}, {0, 2}, {3, 0}};
+    double decoded[3][2];
+    uint64_t rows[3], cols[3];
+    const spmvpack_csr_arrays to = {2, 2, 3, rows, cols, decoded, SPMVPACK_I64, SPMVPACK_I64, SPMVPACK_C128};
+    REQUIRE(spmvpack_decode(c, NULL, &to) == SPMVPACK_OK && memcmp(decoded, sums, sizeof sums) == 0);
+  }
+  REQUIRE(spmvpack_host_load(c, 1, &m) == SPMVPACK_OK);
+  for (i = 0; i < 3; ++i) {
+    d.operation = operations[i];
+    d.complex_scalars = 0;
+    REQUIRE(spmvpack_host_multiply_with(m, &d, &alpha, x, &beta, y, 1) == SPMVPACK_OK);
+    for (j = 0; j < 2; ++j) REQUIRE(y[j][0] == expected[i][j][0] && y[j][1] == expected[i][j][1]);
+    d.complex_scalars = 1;
+    REQUIRE(spmvpack_host_multiply_with(m, &d, scalar, x, scalar, y, 1) == SPMVPACK_OK); /* i op(A) x + i op(A) x */
+    for (j = 0; j < 2; ++j) REQUIRE(y[j][0] == -2 * expected[i][j][1] && y[j][1] == 2 * expected[i][j][0]);
+  }
+  REQUIRE(spmvpack_host_multiply_transposed(m, SPMVPACK_C128, &alpha, x, &beta, y, 1) == SPMVPACK_OK);
+  REQUIRE(y[0][0] == 1 && y[0][1] == 3);
+  REQUIRE(spmvpack_host_multiply(m, SPMVPACK_F64, &alpha, x, &beta, y, 1) == SPMVPACK_USAGE);
+  REQUIRE(strstr(spmvpack_error_text(), "x and y are real, the matrix has c128 values") != NULL);
+  spmvpack_host_free(m);
+  updatable.updatable = 1;
+  REQUIRE(spmvpack_host_load_with(c, &updatable, &m) == SPMVPACK_UNSUPPORTED && m == NULL);
+  spmvpack_close(c);
+  options.layout = "csell";
+  REQUIRE(spmvpack_encode(&a, &options, &c) == SPMVPACK_UNSUPPORTED && c == NULL);
   return 0;
 }
 
@@ -392,7 +448,7 @@ int main(void) {
   REQUIRE(bytes_of(&a, &options, &same, &same_size) == 0); /* f32 values, f64 vectors */
   free(same);
 
-  REQUIRE(transposed() == 0 && decode() == 0 && aims() == 0);
+  REQUIRE(transposed() == 0 && complex_matrix() == 0 && decode() == 0 && aims() == 0);
   REQUIRE(spmvpack_version()[0] >= '0' && strchr(spmvpack_version(), '.') != NULL);
 
   /* What is refused. */

@@ -52,14 +52,16 @@ SPMVPACK_EXPORT const char* spmvpack_version(void);
 /* No structure is larger: a `size` above it was never set. */
 #define SPMVPACK_MAX_STRUCT_SIZE 4096
 
-/* The type of values, and of the elements of vectors. Vectors may also be complex: float complex or double complex, two
-   real numbers side by side. Matrices are real, and so are alpha and beta: float for SPMVPACK_C64, double for
-   SPMVPACK_C128. Real and imaginary parts have the bits of vectors of their own. */
+/* The type of values, and of the elements of vectors. Complex ones are float complex (C64) or double complex (C128),
+   two real numbers side by side. A matrix of complex values is stored by layouts "csr", "coo" and "auto", multiplies
+   complex vectors on the host, and takes no new values; a GPU refuses it (SPMVPACK_UNSUPPORTED). A real matrix
+   multiplies complex vectors, too: real and imaginary parts have the bits of vectors of their own. alpha and beta are
+   real, float for vectors of C64 and double for C128, unless a description says complex_scalars. */
 typedef enum spmvpack_type SPMVPACK_ANY_INT {
   SPMVPACK_F32 = 1,
   SPMVPACK_F64 = 2,
-  SPMVPACK_C64 = 3, /* of vectors alone */
-  SPMVPACK_C128 = 4 /* of vectors alone */
+  SPMVPACK_C64 = 3,
+  SPMVPACK_C128 = 4
 } spmvpack_type;
 
 /* The facts of a matrix, the same in every layout but for device_bytes. */
@@ -108,8 +110,8 @@ typedef struct spmvpack_encode_options {
   int zstd_level;              /* 1 to 19; 0: without a codec, so that the bytes are what a multiply reads */
   int threads;                 /* 0: all; else up to 1024, as everywhere: others are SPMVPACK_USAGE */
   int force_size;              /* nonzero: a layout may take more than ten times the device bytes of csr */
-  int transpose;               /* nonzero: store A^T, too, for multiplies with it. Of a matrix that is symmetric or
-                                  skew-symmetric, bit for bit, that takes nothing */
+  int transpose;               /* nonzero: store A^T, too, for multiplies with it. Of a matrix that is symmetric,
+                                  skew-symmetric or Hermitian, bit for bit, that takes nothing */
   spmvpack_target target;
   spmvpack_objective optimize;
   uint64_t memory_limit; /* bytes for the container, and for a copy of the matrix if its columns are not in order; more
@@ -227,8 +229,8 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_decode(const spmvpack_container* contai
 
 typedef enum spmvpack_operation SPMVPACK_ANY_INT {
   SPMVPACK_OPERATION_N = 0, /* A */
-  SPMVPACK_OPERATION_T = 1, /* A^T: for matrices encoded with it, and symmetric and skew-symmetric ones */
-  SPMVPACK_OPERATION_H = 2  /* A^H: values are real, so A^T */
+  SPMVPACK_OPERATION_T = 1, /* A^T: for matrices encoded with it, and symmetric, skew-symmetric and Hermitian ones */
+  SPMVPACK_OPERATION_H = 2  /* A^H: for the same; A^T if values are real */
 } spmvpack_operation;
 
 /* Whether X, or Y, is stored column after column or row after row. */
@@ -241,8 +243,8 @@ typedef enum spmvpack_order SPMVPACK_ANY_INT {
 typedef struct spmvpack_multiply_description {
   size_t size; /* sizeof this struct when the caller was compiled */
   spmvpack_operation operation;
-  spmvpack_type vectors;     /* of x and y: the matrix's type or C64 or C128 of it; with an F32 matrix also F64 or C128.
-                                alpha and beta are real */
+  spmvpack_type vectors;     /* of x and y: the matrix's type or C64 or C128 of it; with an F32 matrix also F64 or C128,
+                                with a C64 matrix C128 */
   uint64_t right_hand_sides; /* columns of X and Y, each of which has the bits of a multiply with it alone */
   uint64_t ldx, ldy;         /* elements from one column of X or Y to the next, at least a column's length, or from one
                                 row to the next, at least right_hand_sides; 0: exactly that */
@@ -256,6 +258,8 @@ typedef struct spmvpack_multiply_description {
      when the multiply runs. They may change from call to call, and must not overlap y. A workspace only depends on
      which of them are null. */
   const void *row_factors, *column_factors;
+  int64_t
+      complex_scalars; /* nonzero: alpha and beta are complex, of type `vectors`; 0: of its real type. On the host */
 } spmvpack_multiply_description;
 
 /* A description of y = alpha A x + beta y: one right-hand side, scalars in host memory, the default kernel, columns.
@@ -283,15 +287,15 @@ SPMVPACK_EXPORT spmvpack_status spmvpack_host_load_with(const spmvpack_container
 SPMVPACK_EXPORT void spmvpack_host_free(spmvpack_host_matrix* matrix);
 SPMVPACK_EXPORT spmvpack_status spmvpack_get_host_info(const spmvpack_host_matrix* matrix, spmvpack_info* info);
 /* y = alpha A x + beta y on `threads` threads (0: all), with the same bits for any number of them. x and y are of type
-   `vectors`, as in a description: the matrix's, or F64 with an F32 matrix, or C64 or C128 of these; alpha and beta are
-   of its real type. x has as many elements as the matrix has columns, y as rows, and they do not overlap; y is not read
-   if beta is 0, nor x if alpha is 0. */
+   `vectors`, as in a description: the matrix's, or F64 with an F32 matrix, or C64 or C128 of these, or C128 with a C64
+   matrix; alpha and beta are of its real type. x has as many elements as the matrix has columns, y as rows, and they do
+   not overlap; y is not read if beta is 0, nor x if alpha is 0. */
 SPMVPACK_EXPORT spmvpack_status spmvpack_host_multiply(const spmvpack_host_matrix* matrix, spmvpack_type vectors,
                                                        const void* alpha, const void* x, const void* beta, void* y,
                                                        int threads);
 
 /* y = alpha A^T x + beta y; x has as many elements as the matrix has rows, y as columns. SPMVPACK_USAGE unless the
-   matrix was encoded with its transpose, or is symmetric or skew-symmetric. */
+   matrix was encoded with its transpose, or is symmetric, skew-symmetric or Hermitian. */
 SPMVPACK_EXPORT spmvpack_status spmvpack_host_multiply_transposed(const spmvpack_host_matrix* matrix,
                                                                   spmvpack_type vectors, const void* alpha,
                                                                   const void* x, const void* beta, void* y,

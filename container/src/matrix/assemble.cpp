@@ -32,10 +32,10 @@ SPMVPACK_VALUE_TYPES(SPMVPACK_ASSEMBLE, std::int64_t)
 SourceMatrix assemble(const CsrView& a, int threads, std::uint64_t memory_limit) {
   const MemoryScope memory(memory_limit, "assembling a matrix");
   static_cast<void>(a.columns_increase(threads));  // checks everything else
-  return dispatch(a.value_type(), [&]<class T>(T) {
+  return dispatch_any(a.value_type(), [&]<class T>(T) {
     return assemble_lists<T>(
-        {.rows = a.rows(), .cols = a.cols(), .entries = a.nnz()}, [&](std::uint64_t k) { return a.row_of(k); },
-        [&](std::uint64_t k) { return std::uint64_t{a.col_idx()[k]}; },
+        {.rows = a.rows(), .cols = a.cols(), .entries = a.nnz(), .field = field_of(value_type_of<T>)},
+        [&](std::uint64_t k) { return a.row_of(k); }, [&](std::uint64_t k) { return std::uint64_t{a.col_idx()[k]}; },
         [&](std::uint64_t k) { return a.values<T>()[k]; }, {threads, memory_limit, {}});
   });
 }
