@@ -18,6 +18,7 @@ import test_support
 from test_support import Entries, needs_command, spmvpack
 
 import numpy as np
+import scipy.io
 from scipy import sparse
 
 
@@ -260,6 +261,18 @@ class NpzTest(unittest.TestCase):
             message = spmvpack("multiply", container, "--x", x, expect=expect)
             for word in words:
                 self.assertIn(word, message)
+        market = self.directory / "C.mtx"
+        scipy.io.mmwrite(market, a * (2 - 1j))
+        spmvpack("encode", market, "-o", container, "-f", "--layout", "csr")
+        text.write_text("%%MatrixMarket matrix array complex general\n42 1\n" + "".join(f"{v} {2 * v}\n" for v in values))
+        expected = spmvpack("multiply", container, "--x", text)
+        for vector in (values * (1 + 2j), (values * (1 + 2j)).astype(">c16"), (values * (1 + 2j)).astype(np.complex64)):
+            np.save(x, vector)
+            self.assertEqual(spmvpack("multiply", container, "--x", x), expected)
+        np.save(x, values)  # real numbers will do
+        real = spmvpack("multiply", container, "--x", x)
+        text.write_text("%%MatrixMarket matrix array real general\n42 1\n" + "".join(f"{v}\n" for v in values))
+        self.assertEqual(spmvpack("multiply", container, "--x", text), real)
         np.save(x, values * 1.0)
         x.write_bytes(x.read_bytes()[:-3])
         self.assertIn("ends 3 bytes too early", spmvpack("multiply", container, "--x", x, expect=3))

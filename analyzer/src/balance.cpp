@@ -31,7 +31,7 @@ BalanceBound bound_of(BalanceInput in, double alpha, const Speeds& speeds) {
   bound.alpha = alpha;
   bound.bytes_per_flop = code_balance(in);
   bound.multiply_seconds = multiply_seconds(in, speeds);
-  const double flops = 2e-9 * static_cast<double>(in.nnz);
+  const double flops = 1e-9 * in.flops * static_cast<double>(in.nnz);
   bound.gflops = flops / bound.multiply_seconds;
   bound.gflops_with_copies = flops / (bound.multiply_seconds + copy_seconds(in, speeds));
   bound.dominated_below = entries_per_row_for(1, in, speeds);
@@ -42,7 +42,7 @@ BalanceBound bound_of(BalanceInput in, double alpha, const Speeds& speeds) {
 }  // namespace
 
 double code_balance(const BalanceInput& in) {
-  return (entry_bytes(in) + 2 * y_bytes(in) / static_cast<double>(in.nnz)) / 2;
+  return (entry_bytes(in) + 2 * y_bytes(in) / static_cast<double>(in.nnz)) / in.flops;
 }
 
 double multiply_seconds(const BalanceInput& in, const Speeds& speeds) {
@@ -61,7 +61,8 @@ double entries_per_row_for(double times, const BalanceInput& in, const Speeds& s
 Balance balance_of(const CsrView& a, std::uint64_t x_lines, const Speeds& speeds) {
   check_speed(speeds.memory, "memory bandwidth");
   check_speed(speeds.pcie, "PCIe bandwidth");
-  BalanceInput in{a.rows(), a.cols(), a.nnz(), size_of(a.value_type())};
+  BalanceInput in{.rows = a.rows(), .cols = a.cols(), .nnz = a.nnz(), .value_size = size_of(a.value_type())};
+  if (holds_complex(a.value_type())) in.flops = 8;
   Balance balance;
   balance.speeds = speeds;
   balance.x_lines = x_lines;

@@ -68,6 +68,7 @@ void relate(LayoutCost& cost, std::uint64_t nnz, std::uint64_t csr_bytes) {
 
 /// Why a report says nothing of a strategy that it does not even plan.
 std::optional<Refusal> left_out(const encoder::Strategy& strategy, const CsrView& a, const ReportOptions& options) {
+  if (holds_complex(a.value_type()) && !strategy.traits.takes_complex) return {};  // its plan says why
   if (!strategy.traits.suits_target(options.aim.target))
     return Refusal{strategy.name, "it is made for CPUs; the report for --target host has it", true};
   if (options.by_name_only || !encoder::settings_of(strategy, options.settings).empty() ||

@@ -312,9 +312,9 @@ std::string to_html_fragment(const Report& report) {
       "<div class='use'><p>Use <b>{}</b>: {}</p>\n{}{}</div>\n{}{}{}{}{}{}{}</div>\n",
       style, title_of(report), grouped(f.rows), grouped(f.cols), counted(f.nnz, "nonzero"), to_string(f.value_type),
       to_string(f.field), to_string(f.symmetry), html(report.layouts[report.recommended].name), html(report.reason),
-      paragraphs(payback_text(report)), paragraph(updatable_text(report)), paragraphs(sparing_text(report)),
-      report.density ? picture(*report.density) : "", bytes_table(report, layouts), times_table(report, layouts),
-      break_even(report), row_lengths(report.structure), structure(report.structure));
+      paragraphs(payback_text(report)), paragraph(updatable_text(report)) + paragraph(complex_text(report)),
+      paragraphs(sparing_text(report)), report.density ? picture(*report.density) : "", bytes_table(report, layouts),
+      times_table(report, layouts), break_even(report), row_lengths(report.structure), structure(report.structure));
 }
 
 std::string to_html(const Report& report) {

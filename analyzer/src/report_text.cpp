@@ -49,8 +49,8 @@ std::string with_names(std::string line, const std::vector<std::string_view>& na
 }
 
 std::string recommendation_text(const Report& report) {
-  return fmt::format("Use {}: {}\n{}{}", report.layouts[report.recommended].name, report.reason, payback_text(report),
-                     sparing_text(report));
+  return fmt::format("Use {}: {}\n{}{}{}", report.layouts[report.recommended].name, report.reason, payback_text(report),
+                     sparing_text(report), complex_text(report));
 }
 
 std::string map_text(const IndexMap& map) {

@@ -95,6 +95,13 @@ std::string updatable_text(const Report& report) {
       per_nonzero(plain.device_bytes, report.facts.nnz), time_text(plain.predicted_seconds));
 }
 
+std::string complex_text(const Report& report) {
+  if (!holds_complex(report.facts.value_type)) return "";
+  return report.aim.target == encoder::Target::gpu
+             ? "GPUs do not multiply by complex values yet; times are by those of real values.\n"
+             : "Times of complex values are predicted by those of real ones.\n";
+}
+
 std::string symmetry_text(const Structure& s) {
   if (!s.symmetry) return "not square";
   const SymmetryCounts& counts = *s.symmetry;

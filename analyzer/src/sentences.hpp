@@ -29,6 +29,9 @@ std::string sparing_text(const Report& report);
 /// What it costs that values can be replaced, a sentence in two lines; empty unless it was asked for.
 std::string updatable_text(const Report& report);
 
+/// That predictions are of real values and no GPU takes others, a line; empty if the matrix is real.
+std::string complex_text(const Report& report);
+
 std::string symmetry_text(const Structure& s);
 /// How many values are distinct.
 std::string distinct_text(const Structure& s);

@@ -1,6 +1,8 @@
 #include "spmvpack/analyzer/balance.hpp"
 
+#include <complex>
 #include <limits>
+#include <utility>
 
 #include "catch.hpp"
 #include "matrices.hpp"
@@ -85,6 +87,11 @@ TEST_CASE("The model of a matrix") {
       CHECK(1 / bound.gflops_with_copies == Approx(1 / bound.gflops + balance.copy_seconds / (2e-9 * nnz)));
     }
   }
+  const CsrMatrix complex = std::move(test::random_matrices<std::complex<double>>(3, 2).back().matrix);
+  const Balance of_complex = balance_of(complex, Speeds{.memory = 1e12, .pcie = 3e10}, 2);
+  CHECK(*of_complex.bytes_per_flop * 8 * static_cast<double>(complex.nnz()) ==
+        Approx(of_complex.multiply_seconds * 1e12));
+  CHECK(of_complex.worst->bytes_per_flop * of_complex.worst->gflops == Approx(1e3));
   // Kreutzer et al., after (4): 15 and 7 nonzeros a row are too few if the memory is 10 times as fast as PCIe.
   const BalanceInput hmep = square(1, 15);
   CHECK(entries_per_row_for(1, hmep, {.memory = 1e12, .pcie = 1e11}) == Approx(7.2));

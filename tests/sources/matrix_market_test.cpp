@@ -477,6 +477,21 @@ TEST_CASE("vectors") {
   CHECK(std::vector<double>(row.begin(), row.end()) == std::vector<double>{1, 0, -2});
   write_file(path, "%%MatrixMarket matrix array real general\n0 1\n");
   CHECK(read_vector(path).empty());
+  CHECK(read_vector<std::complex<double>>(path).empty());
+
+  using Complex = std::complex<double>;
+  const std::vector<Complex> pairs{{0.1, -0.0}, {-infinite, 1e-320}};
+  write_vector<Complex>(path, pairs, true);
+  CHECK(text_of_file(path) == "%%MatrixMarket matrix array complex general\n2 1\n0.1 -0\n-inf 1e-320\n");
+  const Array<Complex> complex = read_vector<Complex>(path);
+  REQUIRE(complex.size() == 2);
+  CHECK(std::memcmp(complex.data(), pairs.data(), sizeof(Complex) * 2) == 0);
+  CHECK_THROWS_WITH(read_vector(path), Catch::Contains("a vector of complex values"));
+  write_vector<std::complex<float>>(path, std::vector<std::complex<float>>{{0.1F, 2}}, true);
+  CHECK(text_of_file(path).ends_with("\n1 1\n0.1 2\n"));
+  write_file(path, "%%MatrixMarket matrix array integer general\n2 1\n1\n-2\n");
+  const Array<Complex> from_real = read_vector<Complex>(path);
+  CHECK(std::vector<Complex>(from_real.begin(), from_real.end()) == std::vector<Complex>{1, -2});
 }
 
 TEST_CASE("progress is reported and can stop the work") {

@@ -4,7 +4,9 @@
 
 #include <boost/program_options/value_semantic.hpp>
 #include <cmath>
+#include <complex>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "commands/command.hpp"
@@ -12,6 +14,7 @@
 #include "progress.hpp"
 #include "spmvpack/container/base/memory.hpp"
 #include "spmvpack/container/base/text.hpp"
+#include "spmvpack/container/base/value_text.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
 #include "spmvpack/host_loader/host_matrix.hpp"
 #include "spmvpack/sources/matrix_market.hpp"
@@ -27,6 +30,7 @@ void add_options(po::options_description& options) {
   options.add_options()                                                                                      //
       ("x", po::value<std::string>()->value_name("x.mtx"), "the vector x, .mtx or .npy (default: ones)")     //
       ("transpose", po::bool_switch(), "y = A^T x; needs A^T in the container, or a symmetric A")            //
+      ("conjugate-transpose", po::bool_switch(), "y = A^H x; likewise")                                      //
       ("device", po::value<std::string>()->default_value("host")->value_name("D"), "host or gpu")            //
       ("kernel", po::value<std::string>()->value_name("NAME"), "kernel on a GPU, such as csr/vector")        //
       ("output,o", po::value<std::string>()->value_name("y.mtx"), "output file (default: standard output)")  //
@@ -35,15 +39,31 @@ void add_options(po::options_description& options) {
 
 std::string details() {
   return "x is an array-format Matrix Market file or an array of NumPy (.npy), plain or\n"
-         "compressed, with one value per column (with --transpose, per row). y is written\n"
-         "as a Matrix Market file. Products and sums are in the container's value type, to\n"
-         "which x is rounded. The layout (on a GPU, the kernel) fixes the order of\n"
-         "additions: the bits are the same with any number of threads and on any GPU.\n"
+         "compressed, with one value per column (with --transpose, per row). It may be\n"
+         "complex if A is. y is written as a Matrix Market file. Products and sums are in\n"
+         "the container's value type, to which x is rounded. The layout (on a GPU, the\n"
+         "kernel) fixes the order of additions: the bits are the same with any number of\n"
+         "threads and on any GPU. GPUs take no complex A.\n"
          "A.spmvc or x.mtx may be -, for standard input.\n\n"
          "Examples:\n"
          "  spmvpack multiply A.spmvc | head\n"
          "  spmvpack multiply A.spmvc --x x.mtx -o y.mtx\n"
          "  spmvpack encode A.mtx --transpose && spmvpack multiply A.spmvc --transpose\n";
+}
+
+template <class T>
+bool is_infinite(T value) {
+  if constexpr (is_complex_type<T>)
+    return std::isinf(value.real()) || std::isinf(value.imag());
+  else
+    return std::isinf(value);
+}
+
+Operation operation_of(const Invocation& invocation) {
+  const bool transpose = invocation.flag("transpose"), conjugate = invocation.flag("conjugate-transpose");
+  if (transpose && conjugate)
+    throw Error(errc::usage, "--transpose with --conjugate-transpose", {}, "give one of them");
+  return transpose ? Operation::transpose : conjugate ? Operation::conjugate_transpose : Operation::none;
 }
 
 /// The vector of --x, or ones, in the matrix's value type. `sides` are what it has an element for.
@@ -52,17 +72,18 @@ CountedVector<T> read_x(const Invocation& invocation, std::uint64_t size, std::s
   if (invocation.options.count("x") == 0) return CountedVector<T>(size, T{1});
   const auto options = invocation.common<sources::MatrixMarketOptions>();
   const std::string& path = invocation.text("x");
-  const Array<double> x = sources::read_vector(path, options);
+  using Wide = std::conditional_t<is_complex_type<T>, std::complex<double>, double>;
+  const Array<Wide> x = sources::read_vector<Wide>(path, options);
   if (x.size() != size)
     throw Error(errc::usage, fmt::format("x has {} values, but the matrix has {} {}", x.size(), size, sides), path,
                 fmt::format("give a vector with {} values", size));
   CountedVector<T> rounded(size);
   for (std::uint64_t i = 0; i < size; ++i) {
     rounded[i] = static_cast<T>(x[i]);
-    if (std::isinf(rounded[i]) && !std::isinf(x[i]))
+    if (is_infinite(rounded[i]) && !is_infinite(x[i]))
       throw Error(errc::bad_input,
-                  fmt::format("x[{}] is {}, too large for {}", i + 1, x[i], to_string(value_type_of<T>)), path,
-                  "encode the matrix as f64, or scale x");
+                  fmt::format("x[{}] is {}, too large for {}", i + 1, value_text(x[i]), to_string(value_type_of<T>)),
+                  path, fmt::format("encode the matrix as {}, or scale x", to_string(value_type_of<Wide>)));
   }
   return rounded;
 }
@@ -76,21 +97,20 @@ bool on_gpu(const Invocation& invocation) {
   return device == "gpu";
 }
 
-/// Computes y = op(A) x by multiply(matrix, x, y, operation) and writes y to `output`.
+/// Computes y = op(A) x by multiply(matrix, x, y) and writes y to `output`.
 template <class Matrix, class Multiply>
 void multiply_and_write(const Invocation& invocation, const std::string& output, const Matrix& matrix,
-                        Multiply&& multiply) {
-  dispatch(matrix.facts().value_type, [&]<class T>(T) {
+                        Operation operation, Multiply&& multiply) {
+  dispatch_any(matrix.facts().value_type, [&]<class T>(T) {
     const MatrixFacts& facts = matrix.facts();
-    const bool transpose = invocation.flag("transpose");
+    const bool transpose = operation != Operation::none;
     const std::uint64_t rows = transpose ? facts.cols : facts.rows, cols = transpose ? facts.rows : facts.cols;
-    const Operation operation = transpose ? Operation::transpose : Operation::none;
-    require_memory(rows * sizeof(T) + cols * (sizeof(T) + (invocation.options.count("x") != 0 ? 8 : 0)),
-                   invocation.memory_limit, "x and y");
+    const std::uint64_t of_file = invocation.options.count("x") == 0 ? 0 : is_complex_type<T> ? 16 : 8;
+    require_memory(rows * sizeof(T) + cols * (sizeof(T) + of_file), invocation.memory_limit, "x and y");
     const CountedVector<T> x = read_x<T>(invocation, cols, transpose ? "rows" : "columns");
     CountedVector<T> y(rows);
     report_progress(invocation.progress, "multiply", 0, 0);
-    multiply(matrix, std::span<const T>(x), std::span<T>(y), operation);
+    multiply(matrix, std::span<const T>(x), std::span<T>(y));
     report_progress(invocation.progress, "write", 0, 0);
     if (output == "-") clear_progress();
     sources::write_vector<T>(output, y, invocation.flag("force"));
@@ -104,11 +124,12 @@ void run(const Invocation& invocation) {
   check_output(output, OutputForm::text, invocation.flag("force"), invocation.argument);
   if (invocation.options.count("x") != 0) refuse_same_input(invocation.argument, invocation.text("x"));
   const bool gpu = on_gpu(invocation);
+  const Operation operation = operation_of(invocation);
   const Container container = sources::open_container(invocation.argument, invocation.memory_limit);
   if (!gpu) {
     const auto matrix = host_loader::HostMatrix::load(container, invocation.common<LoadOptions>());
-    return multiply_and_write(invocation, output, matrix,
-                              [&]<class T>(const auto& a, std::span<const T> x, std::span<T> y, Operation operation) {
+    return multiply_and_write(invocation, output, matrix, operation,
+                              [&]<class T>(const auto& a, std::span<const T> x, std::span<T> y) {
                                 a.template multiply<T>(T{1}, x, T{0}, y, invocation.threads, describe<T>(operation));
                               });
   }
@@ -119,11 +140,11 @@ void run(const Invocation& invocation) {
       invocation.options.count("kernel") != 0 ? gpu_loader::find_kernel(invocation.text("kernel")) : KernelId{};
   options.kernels = {kernel};
   const auto matrix = gpu_loader::DeviceMatrix::load(container, nullptr, options);
-  multiply_and_write(invocation, output, matrix,
-                     [&]<class T>(const auto& a, std::span<const T> x, std::span<T> y, Operation operation) {
+  multiply_and_write(invocation, output, matrix, operation,
+                     [&]<class T>(const auto& a, std::span<const T> x, std::span<T> y) {
                        MultiplyDescription description = describe<T>(operation);
                        description.kernel = kernel;
-                       a.template multiply_host_vectors<T>(T{1}, x, T{0}, y, description);
+                       a.template multiply_host_vectors<real_of<T>>(1, x, 0, y, description);
                      });
 }
 

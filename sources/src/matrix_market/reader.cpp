@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <complex>
 #include <memory>
 #include <utility>
 
@@ -108,27 +109,42 @@ SourceMatrix read_matrix_market(std::shared_ptr<ByteStream> bytes, const std::st
   return source;
 }
 
-Array<double> read_vector(const std::string& path, const MatrixMarketOptions& options) {
+namespace {
+
+/// The values of an array file, of the type of its field, in a vector that may be of a wider one.
+template <class Listed, class T>
+Array<T> read_listed(TextBatches& text, const MatrixMarketHeader& header, const TextOptions& options) {
+  const MatrixMarketEntries<Listed> entries = read_entries<Listed>(text, header, options);
+  require_memory(header.entries * (sizeof(Listed) + sizeof(T)), options.memory_limit, "the vector");
+  Array<T> vector(header.entries);
+  T* to = vector.data();
+  for (const Triplets<Listed>& block : entries.list.blocks)
+    to = std::copy(block.values.begin(), block.values.end(), to);
+  return vector;
+}
+
+}  // namespace
+
+template <class T>
+Array<T> read_vector(const std::string& path, const MatrixMarketOptions& options) {
   const TextOptions limited = with_memory_limit(options);
   const MemoryScope memory(limited.memory_limit, "reading " + escape(path, 400));
   std::shared_ptr<ByteStream> bytes = open_text(open_stream(path));
-  if (is_npy(*bytes)) return read_npy_vector(*bytes, limited);
+  if (is_npy(*bytes)) return read_npy_vector<T>(*bytes, limited);
   TextBatches text = in_chunks(std::move(bytes), limited);
   const MatrixMarketHeader header = read_header(text);
-  if (header.field == Field::complex)
+  if (header.field == Field::complex && !is_complex_type<T>)
     throw Error(errc::unsupported, "a vector of complex values", path, "give the real and the imaginary part apart");
   if (header.coordinate || (header.rows != 1 && header.cols != 1) || header.symmetry != Symmetry::general)
     throw Error(errc::bad_input,
                 fmt::format("a {} {} matrix of {} rows and {} columns, expected a vector", to_string(header.symmetry),
                             header.coordinate ? "coordinate" : "array", header.rows, header.cols),
                 path, "a vector is a general array file of one column or one row");
-  const MatrixMarketEntries<double> entries = read_entries<double>(text, header, limited);
-  require_memory(2 * header.entries * sizeof(double), limited.memory_limit, "the vector");
-  Array<double> vector(header.entries);
-  double* to = vector.data();
-  for (const Triplets<double>& block : entries.list.blocks)
-    to = std::copy(block.values.begin(), block.values.end(), to);
-  return vector;
+  if constexpr (is_complex_type<T>)
+    if (header.field == Field::complex) return read_listed<T, T>(text, header, limited);
+  return read_listed<double, T>(text, header, limited);
 }
+template Array<double> read_vector(const std::string&, const MatrixMarketOptions&);
+template Array<std::complex<double>> read_vector(const std::string&, const MatrixMarketOptions&);
 
 }  // namespace spmvpack::sources

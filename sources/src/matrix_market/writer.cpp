@@ -187,7 +187,8 @@ void write_matrix_market(const std::string& path, const SourceMatrix& source, bo
 template <class T>
 void write_vector(const std::string& path, std::span<const T> vector, bool overwrite) {
   TextOutput sink(path, overwrite);
-  sink.write(fmt::format("%%MatrixMarket matrix array real general\n{} 1\n", vector.size()));
+  sink.write(fmt::format("%%MatrixMarket matrix array {} general\n{} 1\n", to_string(field_of(value_type_of<T>)),
+                         vector.size()));
   write_pieces(sink, vector.size(), 0, {}, [&](fmt::memory_buffer& out, std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t i = begin; i < end; ++i) {
       append_value(out, vector[i], Field::real);
@@ -198,7 +199,7 @@ void write_vector(const std::string& path, std::span<const T> vector, bool overw
 }
 
 #define SPMVPACK_INSTANTIATE(T) template void write_vector(const std::string&, std::span<const T>, bool);
-SPMVPACK_VALUE_TYPES(SPMVPACK_INSTANTIATE)
+SPMVPACK_ALL_VALUE_TYPES(SPMVPACK_INSTANTIATE)
 #undef SPMVPACK_INSTANTIATE
 
 }  // namespace spmvpack::sources

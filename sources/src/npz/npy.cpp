@@ -257,7 +257,7 @@ NpyArray read_npy(const std::string& name, const std::function<std::string_view(
   bytes.read(reinterpret_cast<char*>(array.bytes.data()), total);
   bytes.require_end();
   const bool is_bytes = type[0] == 'S', is_text = type[0] == 'U';
-  if (big_endian && !is_bytes) swap_bytes(array.bytes, is_text ? 4 : element);
+  if (big_endian && !is_bytes) swap_bytes(array.bytes, is_text ? 4 : type[0] == 'c' ? element / 2 : element);
   const auto sides = std::count_if(array.shape.begin(), array.shape.end(), [](std::uint64_t n) { return n != 1; });
   if (header.fortran() && sides > 1 && total != 0) array.bytes = in_c_order(array, element);
   return array;

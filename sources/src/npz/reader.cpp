@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <complex>
 #include <functional>
 #include <limits>
 #include <map>
@@ -403,7 +404,8 @@ SourceMatrix read_npz(std::shared_ptr<ByteStream> bytes, const std::string& path
 
 bool is_npy(ByteStream& bytes) { return starts_npy(bytes.peek(6)); }
 
-Array<double> read_npy_vector(ByteStream& bytes, const TextOptions& options) {
+template <class T>
+Array<T> read_npy_vector(ByteStream& bytes, const TextOptions& options) {
   const TextOptions limited = with_memory_limit(options);
   Array<char> block(piece);
   const NpyArray array = read_npy(
@@ -416,14 +418,23 @@ Array<double> read_npy_vector(ByteStream& bytes, const TextOptions& options) {
   if (array.shape.empty() || array.shape.size() > 2 || long_sides > 1)
     array.fail(fmt::format("an array of shape {}, expected a vector", array.shape_text()),
                "give an array of one column, one row or one dimension");
-  require_memory(checked_add(array.bytes.size(), checked_mul(array.size(), 8, "the vector"), "the vector"),
+  require_memory(checked_add(array.bytes.size(), checked_mul(array.size(), sizeof(T), "the vector"), "the vector"),
                  limited.memory_limit, "the vector");
-  if (array.dtype != "f8" && array.dtype != "f4")
-    return exact_values(array, options.threads, [](std::uint64_t) { return true; });
-  Array<double> vector(array.size());
+  Array<T> vector(array.size());
   const auto copy = [&](const auto* from) { std::copy(from, from + array.size(), vector.begin()); };
-  array.dtype == "f8" ? copy(array.as<double>()) : copy(array.as<float>());
+  if constexpr (is_complex_type<T>) {
+    if (array.dtype == "c16" || array.dtype == "c8") {
+      array.dtype == "c16" ? copy(array.as<std::complex<double>>()) : copy(array.as<std::complex<float>>());
+      return vector;
+    }
+  }
+  if (array.dtype == "f8" || array.dtype == "f4")
+    array.dtype == "f8" ? copy(array.as<double>()) : copy(array.as<float>());
+  else
+    copy(exact_values(array, options.threads, [](std::uint64_t) { return true; }).data());
   return vector;
 }
+template Array<double> read_npy_vector(ByteStream&, const TextOptions&);
+template Array<std::complex<double>> read_npy_vector(ByteStream&, const TextOptions&);
 
 }  // namespace spmvpack::sources

@@ -26,7 +26,9 @@ SourceMatrix read_npz(std::shared_ptr<ByteStream> bytes, const std::string& path
 /// Whether `bytes` start like a .npy file.
 bool is_npy(ByteStream& bytes);
 /// Reads the vector of a .npy file: floating-point numbers, integers and booleans, which f64 must hold exactly, of
-/// shape (n,), (n, 1) or (1, n). Errors: errc::bad_input, errc::unsupported, errc::out_of_memory.
-Array<double> read_npy_vector(ByteStream& bytes, const TextOptions& options);
+/// shape (n,), (n, 1) or (1, n); as T, which is double or std::complex<double>, also complex numbers. Errors:
+/// errc::bad_input, errc::unsupported, errc::out_of_memory.
+template <class T>
+Array<T> read_npy_vector(ByteStream& bytes, const TextOptions& options);
 
 }  // namespace spmvpack::sources

@@ -37,6 +37,32 @@ for rows, cols, density, value_type in shapes[1:3] if "SPMVPACK_TEST_SANITIZED" 
     assert np.allclose(ones, a.sum(axis=1).A1, atol=1e-3)
     scipy.io.mmwrite("long.mtx", np.ones((cols + 1, 1)), symmetry="general")
     spmvpack("multiply", "A.spmvc", "--x", "long.mtx", exit_code=2)
+# Complex matrices: A, A^T and A^H, with a complex and a real x, by stored parts and by symmetry.
+for kind in ("general", "hermitian", "symmetric"):
+    a = scipy.sparse.random(200, 200 if kind != "general" else 150, 0.05, random_state=random).tocsr()
+    a = (a * (2 - 1j)).multiply(scipy.sparse.csr_matrix(a).power(0) * 1j + a).tocsr()
+    a = a + a.conj().T if kind == "hermitian" else a + a.T if kind == "symmetric" else a
+    scipy.io.mmwrite("C.mtx", a, precision=17, symmetry=kind)
+    a = scipy.io.mmread("C.mtx").tocsr()
+    for layout in ("csr", "coo"):
+        for value_type, unit in (("c128", 2.0**-53), ("c64", 2.0**-24)):
+            spmvpack("encode", "C.mtx", "-qf", "--layout", layout, "--value-type", value_type, "--transpose")
+            for option, op in (("", a), ("--transpose", a.T), ("--conjugate-transpose", a.conj().T)):
+                x = random.standard_normal(op.shape[1])
+                for vector in (x, x * (1 - 2j)):
+                    np.save("x.npy", vector)
+                    spmvpack("multiply", "C.spmvc", "--x", "x.npy", "-o", "y.mtx", "-qf", *option.split())
+                    y = scipy.io.mmread("y.mtx").ravel()
+                    bound = abs(op) @ abs(vector) * (2 * np.diff(op.tocsr().indptr) + 8) * unit * 2
+                    assert y.dtype == complex and (abs(y - op @ vector) <= bound).all(), (kind, layout, option)
+assert "best of" in spmvpack("encode", "C.mtx", "-f", "--tune", "host")
+text = spmvpack("report", "C.mtx")
+assert "\nGPUs do not multiply by complex values yet; times are by those of real values.\n" in text, text
+assert "not possible here: ell, " in text and "--details also has" not in text, text
+assert "\nTimes of complex values are predicted by those of real ones.\n" in spmvpack("report", "C.mtx", "--target", "host")
+spmvpack("multiply", "C.spmvc", "--transpose", "--conjugate-transpose", exit_code=2)
+spmvpack("encode", "A.mtx", "-qf", "-o", "real.spmvc", "--layout", "csr", "--transpose")
+assert spmvpack("multiply", "real.spmvc", "--transpose") == spmvpack("multiply", "real.spmvc", "--conjugate-transpose")
 # x and y count: a small container may have long ones.
 open("wide.mtx", "w").write("%%MatrixMarket matrix coordinate real general\n1 4000000000 1\n1 7 2\n")
 spmvpack("encode", "wide.mtx", "-q")

@@ -26,9 +26,10 @@ inline constexpr std::uint64_t balance_cache_bytes = encoder::XCaches{}.device_b
 struct BalanceInput {
   std::uint64_t rows = 0, cols = 0, nnz = 0, value_size = 8;
   double alpha = 0;  ///< bytes of x that are loaded, for each V nnz
+  double flops = 2;  ///< for each entry: 8 of complex values, four products and four sums
 };
 
-/// (1) Code balance in bytes per flop, (V + 4 + V alpha + 2 V rows / nnz) / 2. nnz > 0.
+/// (1) Code balance in bytes per flop, (V + 4 + V alpha + 2 V rows / nnz) / flops. nnz > 0.
 SPMVPACK_EXPORT double code_balance(const BalanceInput& in);
 /// (2) Seconds of a multiply whose matrix, x and y are in device memory: (nnz (V alpha + V + 4) + 2 V rows) / memory.
 SPMVPACK_EXPORT double multiply_seconds(const BalanceInput& in, const Speeds& speeds);
@@ -44,7 +45,7 @@ SPMVPACK_EXPORT double entries_per_row_for(double times, const BalanceInput& in,
 /// What the model says for a given alpha.
 struct BalanceBound {
   double alpha = 0, bytes_per_flop = 0, multiply_seconds = 0;
-  double gflops = 0, gflops_with_copies = 0;  ///< 10^9 flops a second, two for each entry
+  double gflops = 0, gflops_with_copies = 0;  ///< 10^9 flops a second
   double dominated_below = 0, tenth_from = 0;
 };
 

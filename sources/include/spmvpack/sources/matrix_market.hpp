@@ -23,8 +23,10 @@ using MatrixMarketOptions = TextOptions;
 /// more); errc::io; errc::out_of_memory.
 SPMVPACK_EXPORT SourceMatrix read_matrix_market(const std::string& path, const MatrixMarketOptions& options = {});
 
-/// Reads a dense vector: an array-format file with one column (or row), real or integer, or a .npy file of NumPy.
-SPMVPACK_EXPORT Array<double> read_vector(const std::string& path, const MatrixMarketOptions& options = {});
+/// Reads a dense vector: an array-format file with one column (or row), or a .npy file of NumPy, real or integer; if T
+/// is std::complex<double> instead of double, also a complex one.
+template <class T = double>
+SPMVPACK_EXPORT Array<T> read_vector(const std::string& path, const MatrixMarketOptions& options = {});
 
 /// Writes a matrix in the form of its source: field, symmetry (lower triangle only) and comments. Each value is the
 /// shortest text that reads back to the same bits (a NaN becomes nan or -nan, without its payload). `path` is that
