@@ -68,16 +68,37 @@ def dtype_name(value: Any) -> str:
     try:
         return str(np.dtype(value))
     except TypeError:
-        raise TypeError(f"dtype is {reprlib.repr(value)}, expected numpy.float64 or numpy.float32") from None
+        raise TypeError(f"dtype is {reprlib.repr(value)}, expected numpy.float64 or numpy.float32, or complex128 "
+                        "or complex64") from None
+
+
+def transpose(value: Any) -> bool | str:
+    """TypeError: none of True, False and "conjugate"."""
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if not isinstance(value, str) or value != "conjugate":
+        raise TypeError(f"transpose is {reprlib.repr(value)}, expected True or False, or 'conjugate' for A^H")
+    return value
+
+
+def _is_complex(value: Any) -> bool:
+    of_pytorch = getattr(value, "is_complex", None)
+    of_numpy = getattr(getattr(value, "dtype", None), "kind", "") == "c"
+    return isinstance(value, complex) or of_numpy or (callable(of_pytorch) and bool(of_pytorch()))
+
+
+def complex_scalar(name: str, value: Any) -> complex:
+    """TypeError: no number, as Python, NumPy and PyTorch have them."""
+    if _is_complex(value) and getattr(value, "shape", ()) == ():
+        return complex(value)
+    return complex(scalar(name, value))
 
 
 def scalar(name: str, value: Any) -> float:
     """TypeError: no real number, as Python, NumPy and PyTorch have them."""
-    of_pytorch = getattr(value, "is_complex", None)
-    of_numpy = getattr(getattr(value, "dtype", None), "kind", "") == "c"
-    if isinstance(value, complex) or of_numpy or (callable(of_pytorch) and of_pytorch()):
-        raise TypeError(f"{name} is {reprlib.repr(value)}, expected a real number: multiply with its real and its "
-                        "imaginary part")
+    if _is_complex(value):
+        raise TypeError(f"{name} is {reprlib.repr(value)}, expected a real number: complex ones are for complex x and "
+                        "matrices on the host")
     if not isinstance(value, (str, bytes)) and getattr(value, "shape", ()) == ():
         try:
             return float(value)

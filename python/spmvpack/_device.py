@@ -329,7 +329,8 @@ class DeviceMatrix(Products):
         raise TypeError("a matrix on a GPU is not pickled: pickle the Matrix that it comes from, and use its to() "
                         "there")
 
-    def _product(self, x: Any, transpose: bool, threads: int = 0) -> Any:
+    def _product(self, x: Any, transpose: bool | str, threads: int = 0) -> Any:
+        transpose = bool(transpose)  # values are real
         rows, cols = self.shape[::-1] if transpose else self.shape
         library, device = _libraries[type(x)], self.device
         source = library.plain_vector(x, device, cols)
@@ -359,7 +360,7 @@ class DeviceMatrix(Products):
         return y
 
     def multiply(self, x: Any, out: Any, alpha: float = 1.0, beta: float = 0.0, stream: Any = None, *,
-                 transpose: bool = False) -> Any:
+                 transpose: bool | str = False) -> Any:
         """out = alpha A x + beta out on a stream: one kernel or a few, without allocations and synchronisation once
         prepare() or a first multiply has made the workspace; can be captured into a CUDA graph.
 
@@ -369,12 +370,11 @@ class DeviceMatrix(Products):
                 x. Not read if beta is 0.
             alpha, beta: real scalars, for complex x, too.
             stream: a cudaStream_t as a number, an object with __cuda_stream__, or a stream of CuPy or PyTorch; None is
-                the current stream of the library of x. The multiply runs after all work that the libraries of x and out
-                have queued on their current streams. Later work must be on `stream` or wait for it. Keep x and out
-                alive until the multiply has run: only PyTorch's allocator waits by itself, if `stream` is one of
-                PyTorch's.
-            transpose: A^T instead of A; x is then of shape (rows,) or (rows, k), and out of shape (columns,) or
-                (columns, k).
+                the current stream of the library of x. The multiply comes after all that x's and out's libraries have
+                queued for them on their current streams; what is queued later must be on `stream` or wait for it,
+                and so must the end of x and out, of which only PyTorch learns of its own streams here.
+            transpose: A^T instead of A; "conjugate" means the same, as values are real. x is then of shape (rows,) or
+                (rows, k), and out of shape (columns,) or (columns, k).
 
         Returns:
             out, which is complete when the stream has come that far.
@@ -389,7 +389,7 @@ class DeviceMatrix(Products):
         if type(beta) is not float:
             beta = _arguments.scalar("beta", beta)
         if transpose is not False and transpose is not True:
-            transpose = _arguments.flag("transpose", transpose)
+            transpose = bool(_arguments.transpose(transpose))  # values are real
         library, device = _libraries[type(x)], self.device
         current = library.current_stream(device)
         on = current if stream is None else stream_of(stream)
@@ -429,7 +429,7 @@ class DeviceMatrix(Products):
     def _factors(self, name: str, factors: Any, size: int) -> Any:
         return device_factors(name, factors, size, self.dtype)
 
-    def _scaled_product(self, scaled: Scaled, x: Any, transpose: bool, threads: int) -> Any:
+    def _scaled_product(self, scaled: Scaled, x: Any, transpose: bool | str, threads: int) -> Any:
         library = _libraries[type(x)]
         if isinstance(x, np.ndarray) or not hasattr(x, "__dlpack__"):
             if host_array(x) is None:
@@ -441,10 +441,10 @@ class DeviceMatrix(Products):
         return self._scaled_multiply(scaled, library.operand(x), y, transpose=transpose)
 
     def _scaled_multiply(self, scaled: Scaled, x: Any, out: Any, alpha: float = 1.0, beta: float = 0.0,
-                         stream: Any = None, *, transpose: bool = False) -> Any:
+                         stream: Any = None, *, transpose: bool | str = False) -> Any:
         alpha, beta = _arguments.scalar("alpha", alpha), _arguments.scalar("beta", beta)
         on = _libraries[type(x)].current_stream(self.device) if stream is None else stream_of(stream)
-        return self._multiply_arrays(x, out, alpha, beta, stream, on, _arguments.flag("transpose", transpose), scaled)
+        return self._multiply_arrays(x, out, alpha, beta, stream, on, bool(_arguments.transpose(transpose)), scaled)
 
     def _operator(self, linear: Any, transpose: Any, threads: int = 0) -> Any:
         return device_operator(linear, transpose)

@@ -144,7 +144,7 @@ def _from_torch(a: Any, threads: int, memory_limit: int) -> _native.Source:
                         "makes it")
     if str(a.dtype) == "torch.bfloat16":  # NumPy does not have it
         raise TypeError("values of type bfloat16: convert them, as with A.to(torch.float32)")
-    pointers, columns, values = (part.detach().resolve_neg().cpu().numpy()
+    pointers, columns, values = (part.detach().resolve_conj().resolve_neg().cpu().numpy()
                                  for part in (a.crow_indices(), a.col_indices(), a.values()))
     rows, cols = (int(n) for n in a.shape)
     indptr, indices, data = _compressed(pointers, columns, values, rows, "rows")
@@ -154,12 +154,12 @@ def _from_torch(a: Any, threads: int, memory_limit: int) -> _native.Source:
 
 
 def _type_name(dtype: Any) -> str:
-    names = {"float64": "f64", "float32": "f32"}
+    names = {"float64": "f64", "float32": "f32", "complex128": "c128", "complex64": "c64"}
     if isinstance(dtype, str) and dtype in names.values():
         return dtype
     name = _arguments.dtype_name(dtype)
     if name not in names:
-        raise TypeError(f"values are stored as float64 or float32, not as {name}")
+        raise TypeError(f"values are stored as float64, float32, complex128 or complex64, not as {name}")
     return names[name]
 
 
@@ -171,16 +171,15 @@ def _indices(a: Any, name: str) -> _Array:
 
 
 def stored_values(values: Any) -> _Array:
-    """Values as they are if they are float64 or float32; integers as float64, which must hold them exactly."""
+    """Values as they are if they are float64, float32, complex128 or complex64; integers as float64, which must hold them
+    exactly."""
     a: _Array = np.asarray(values)
-    for native in (np.float64, np.float32):
+    for native in (np.float64, np.float32, np.complex128, np.complex64):
         if a.dtype.newbyteorder("=") == native:
             return np.ascontiguousarray(a, native)
     if a.dtype.kind not in "biu":
-        advice = ("a complex matrix is not supported; its real and its imaginary part are, A.real and A.imag"
-                  if a.dtype.kind == "c" else "convert others with A.astype()")
-        raise TypeError(f"values of type {a.dtype}: float64 and float32 are stored as they are, integers and booleans "
-                        f"as float64; {advice}")
+        raise TypeError(f"values of type {a.dtype}: float64, float32, complex128 and complex64 are stored as they are, "
+                        "integers and booleans as float64; convert others with A.astype()")
     converted = a.astype(np.float64)
     if a.dtype.itemsize == 8:
         beyond = np.flatnonzero((a > 2**53) | (a < -2**53))

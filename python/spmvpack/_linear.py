@@ -31,12 +31,17 @@ class Linear:
     # NumPy must not take the matrix for a scalar.
     __array_ufunc__ = None
 
-    def _product(self, x: Any, transpose: bool, threads: int = 0) -> Any:
-        """A @ x or A^T @ x; NotImplemented if x is no array."""
+    @property
+    def _adjoint(self) -> bool | str:
+        """`transpose` of a product with A^H."""
+        return "conjugate" if self.dtype.kind == "c" else True
+
+    def _product(self, x: Any, transpose: bool | str, threads: int = 0) -> Any:
+        """A @ x, A^T @ x (True) or, of complex matrices, A^H @ x ("conjugate"); NotImplemented if x is no array."""
         raise NotImplementedError
 
-    def _times(self, x: Any, transpose: bool = False) -> Any:
-        """_product() for an operator of Python: an error says what to use for a product of two sparse matrices."""
+    def _times(self, x: Any, transpose: bool | str = False) -> Any:
+        """_product() for an operator of Python: what a user may expect there is told where to go."""
         y = self._product(x, transpose)
         if y is NotImplemented and (isinstance(x, Linear) or hasattr(x, "tocsr")):
             raise TypeError("a product of two sparse matrices is not offered: multiply "
@@ -65,12 +70,12 @@ class Linear:
         return self._converted(x, False)
 
     def rmatvec(self, x: Any) -> Any:
-        """A^T @ x: as matvec(), for x of shape (rows,) or (rows, k).
+        """A^H @ x, which is A^T @ x of a real matrix: as matvec(), for x of shape (rows,) or (rows, k).
 
         Raises:
             Error: "usage" unless the matrix has its transpose (has_transpose).
         """
-        return self._converted(x, True)
+        return self._converted(x, self._adjoint)
 
     def matmat(self, x: Any) -> Any:
         """The same as matvec(), by the name for k columns, x of shape (columns, k)."""
@@ -87,14 +92,14 @@ class Linear:
             raise TypeError(f"x is of type {type(x).__qualname__}, not an array")
         return y
 
-    def _converted(self, x: Any, transpose: bool, threads: int = 0) -> Any:
+    def _converted(self, x: Any, transpose: bool | str, threads: int = 0) -> Any:
         if not isinstance(x, np.ndarray) and not hasattr(x, "__dlpack__"):
             array = host_array(x)
             x = x if array is None else array
         dtype = getattr(x, "dtype", None)
         if isinstance(dtype, np.dtype) and dtype.kind in "biufc":
             kind = np.result_type(self.dtype, np.complex64) if dtype.kind == "c" else self.dtype
-            if dtype not in (np.float64, np.complex128, kind):
+            if dtype not in (np.complex128, kind) and (dtype != np.float64 or self.dtype.kind == "c"):
                 x = x.astype(kind)
         y = self._product(x, transpose, threads)
         if y is NotImplemented:
@@ -139,62 +144,94 @@ class Linear:
 
 
 class Transposed(Linear):
-    """A^T of an encoded matrix, which it shares: what M.T is.
+    """A^T of an encoded matrix, which it shares: what M.T is. Or A^H of a complex one: M.H.
 
     Attributes:
-        T: the matrix itself.
+        T: the matrix itself, of A^T.
+        H: the matrix itself, of A^H or if it is real.
         shape, dtype, nnz: of A^T.
     """
 
-    _scipy = "M.tocsr().T"
-
-    def __init__(self, matrix: Any) -> None:
-        self.T = matrix
+    def __init__(self, matrix: Any, conjugate: bool = False) -> None:
+        self._matrix = matrix
+        self._conjugate = conjugate
+        self._scipy = f"M.tocsr().T{'.conj()' if conjugate else ''}"
         self.shape: tuple[int, int] = matrix.shape[::-1]
         self.dtype: np.dtype[Any] = matrix.dtype
         self.nnz: int = matrix.nnz
 
     def __repr__(self) -> str:
-        return f"<transpose of {self.T!r}>"
+        return f"<{'conjugate ' if self._conjugate else ''}transpose of {self._matrix!r}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Transposed, (self.T, )
+        return Transposed, (self._matrix, self._conjugate)
+
+    @property
+    def T(self) -> Any:
+        if self._conjugate:
+            self._not_offered("conjugate of its own")
+        return self._matrix
+
+    @property
+    def H(self) -> Any:
+        if not self._conjugate and self.dtype.kind == "c":
+            self._not_offered("conjugate of its own")
+        return self._matrix
 
     def __matmul__(self, x: Any) -> Any:
-        """A^T @ x, with the rules of A @ x."""
+        """A^T @ x, or A^H @ x, with the rules of A @ x."""
         return self._times(x)
 
-    def _product(self, x: Any, transpose: bool, threads: int = 0) -> Any:
-        return self.T._product(x, not transpose, threads)
+    def _turned(self, transpose: bool | str) -> tuple[bool | str, bool]:
+        """`transpose` of the matrix's own product, and whether that is with its conjugate."""
+        conjugate = self._conjugate != (transpose == "conjugate" and self.dtype.kind == "c")
+        if transpose:
+            return False, conjugate
+        return "conjugate" if conjugate else True, False
+
+    def _product(self, x: Any, transpose: bool | str, threads: int = 0) -> Any:
+        of_matrix, conjugate = self._turned(transpose)
+        if not conjugate:
+            return self._matrix._product(x, of_matrix, threads)
+        if not hasattr(x, "conj"):  # a list
+            x = host_array(x)
+        y = NotImplemented if x is None else self._matrix._product(x.conj(), of_matrix, threads)
+        return y if y is NotImplemented else y.conj()
 
     def multiply(self, x: Any, out: Any, *arguments: Any, **keywords: Any) -> Any:
-        """out = alpha A^T x + beta out: multiply() of the matrix, with its arguments."""
-        transpose = not _arguments.flag("transpose", keywords.pop("transpose", False))
-        return self.T.multiply(x, out, *arguments, transpose=transpose, **keywords)
+        """out = alpha A^T x + beta out, or with A^H: multiply() of the matrix, with its arguments."""
+        transpose, conjugate = self._turned(_arguments.transpose(keywords.pop("transpose", False)))
+        if conjugate:
+            self._not_offered("conjugate of its own")
+        return self._matrix.multiply(x, out, *arguments, transpose=transpose, **keywords)
 
     def scaled(self, rows: Any = None, columns: Any = None) -> Any:
         """D_r A^T D_c: scaled() of the matrix, transposed."""
-        return self.T.scaled(columns, rows).T
+        return Transposed(self._matrix.scaled(columns, rows), self._conjugate)
 
     def tocsr(self) -> Any:
-        """A^T as a scipy.sparse.csr_array, from a matrix on the host."""
-        return self.T.tocsr().T.tocsr()
+        """A^T, or A^H, as a scipy.sparse.csr_array, from a matrix on the host."""
+        a = self._matrix.tocsr().T.tocsr()
+        return a.conj() if self._conjugate else a
 
     def toarray(self) -> Any:
-        """A^T as a dense array, from a matrix on the host."""
-        return self.T.toarray().T
+        """The same as a dense array."""
+        a = self._matrix.toarray().T
+        return a.conj() if self._conjugate else a
 
     def diagonal(self) -> Any:
         """The diagonal, from a matrix on the host."""
-        return self.T.diagonal()
+        a = self._matrix.diagonal()
+        return a.conj() if self._conjugate else a
 
     def linear_operator(self, **keywords: Any) -> Any:
         """linear_operator() of the matrix, transposed."""
-        return self.T.linear_operator(**keywords).T
+        a = self._matrix.linear_operator(**keywords)
+        return a.H if self._conjugate else a.T
 
 
-def transpose_of(matrix: Any) -> Transposed:
+def transpose_of(matrix: Any, conjugate: bool = False) -> Transposed:
     if not matrix.has_transpose:
         raise Error("the matrix was encoded without its transpose", "usage", "",
                     "use encode(..., transpose=True), or for SciPy's matrix M.tocsr().T")
-    return Transposed(matrix)
+    return Transposed(matrix, conjugate and matrix.dtype.kind == "c")

@@ -109,8 +109,9 @@ class Matrix(Products):
         if array is None:
             raise TypeError(f"values is of type {type(values).__qualname__}, not an array")
         own = stored_values(array)
-        if own.dtype == np.float32 and self.dtype == np.float64:
-            raise TypeError("values is float32, the matrix float64: nothing is converted; convert it to float64")
+        if own.dtype.kind == "c" or (own.dtype == np.float32 and self.dtype == np.float64):
+            raise TypeError(f"values is {own.dtype}, the matrix {self.dtype}: nothing is converted; convert it to "
+                            f"{self.dtype}")
         self._host.update_values(own, _arguments.threads(threads))
         self._forget_values()
 
@@ -137,7 +138,8 @@ class Matrix(Products):
                 anything in host memory that DLPack or a buffer can hand over, or of which numpy.asarray() makes an
                 array: a list, a Series or DataFrame of pandas. float64 or complex128, or float32 or complex64 for a
                 float32 matrix, which takes all four: the type of x is that of every product and sum. Numbers of a list
-                are float64 or complex128. Real and imaginary parts have the bits of vectors of their own.
+                are float64 or complex128. Real and imaginary parts have the bits of vectors of their own. For a complex
+                matrix x is complex, too: complex128, or complex64 for a complex64 matrix, which takes both.
 
         Returns:
             An array of the caller's library, else of NumPy, of shape (rows,) or (rows, k) and of the type of x; column
@@ -158,9 +160,9 @@ class Matrix(Products):
 
     def rmatvec(self, x: Any, *, threads: int = 0) -> Any:
         """As Linear.rmatvec(), on so many threads (0: all)."""
-        return self._converted(x, True, threads)
+        return self._converted(x, self._adjoint, threads)
 
-    def _product(self, x: Any, transpose: bool, threads: int = 0) -> Any:
+    def _product(self, x: Any, transpose: bool | str, threads: int = 0) -> Any:
         rows = self.shape[1 if transpose else 0]
         if type(x) is np.ndarray and x.ndim == 1:
             y = np.empty(rows, x.dtype)
@@ -181,18 +183,18 @@ class Matrix(Products):
         self._host.multiply(own if own.ndim == 2 else contiguous(own), y, 1.0, 0.0, threads, transpose)
         return like(x, y)
 
-    def multiply(self, x: Any, out: Any, alpha: float = 1.0, beta: float = 0.0, threads: int = 0, *,
-                 transpose: bool = False) -> Any:
+    def multiply(self, x: Any, out: Any, alpha: complex = 1.0, beta: complex = 0.0, threads: int = 0, *,
+                 transpose: bool | str = False) -> Any:
         """out = alpha A x + beta out; allocates nothing for vectors and contiguous columns.
 
         Args:
             x: of shape (columns,), contiguous, or (columns, k) with any strides, as of A @ x.
             out: of shape (rows,), contiguous, or (rows, k) with any strides; writable, of the type of x, and without an
                 element of x. Not read if beta is 0.
-            alpha, beta: real scalars, for complex x, too; x is not read if alpha is 0.
+            alpha, beta: real scalars; complex ones if x is complex. x is not read if alpha is 0.
             threads: 0: all. The bits of the result do not depend on it.
-            transpose: A^T instead of A; x is then of shape (rows,) or (rows, k), and out of shape (columns,) or
-                (columns, k).
+            transpose: A^T instead of A, or with "conjugate" A^H; x is then of shape (rows,) or (rows, k), and out of
+                shape (columns,) or (columns, k).
 
         Returns:
             out.
@@ -211,7 +213,7 @@ class Matrix(Products):
     def _factors(self, name: str, factors: Any, size: int) -> Any:
         return host_factors(name, factors, size, self.dtype)
 
-    def _scaled_product(self, scaled: Scaled, x: Any, transpose: bool, threads: int) -> Any:
+    def _scaled_product(self, scaled: Scaled, x: Any, transpose: bool | str, threads: int) -> Any:
         own = host_array(x)
         if own is None:
             return NotImplemented
@@ -220,8 +222,8 @@ class Matrix(Products):
         self._host.multiply_scaled(own, y, 1.0, 0.0, threads, transpose, scaled._rows, scaled._columns)
         return like(x, y)
 
-    def _scaled_multiply(self, scaled: Scaled, x: Any, out: Any, alpha: float = 1.0, beta: float = 0.0,
-                         threads: int = 0, *, transpose: bool = False) -> Any:
+    def _scaled_multiply(self, scaled: Scaled, x: Any, out: Any, alpha: complex = 1.0, beta: complex = 0.0,
+                         threads: int = 0, *, transpose: bool | str = False) -> Any:
         for name, vector in (("x", x), ("out", out)):
             refuse_altered(name, vector)
         self._host.multiply_scaled(x, out, alpha, beta, threads, transpose, scaled._rows, scaled._columns)
@@ -321,8 +323,9 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
         a: a sparse matrix or array of SciPy or CuPy in any format, a CSR tensor of PyTorch, an array of pydata/sparse,
             or the path of a file that the command line reads. CSR with sorted columns is used where it lies, with
             indices of 32 or 64 bits (64-bit columns are copied to 32); other forms are assembled first, with duplicates
-            added up in their order. Room behind indptr[-1] is not read. Values of float64 and float32 are stored as
-            they are, integers and booleans as float64.
+            added up in their order. Room behind indptr[-1] is not read. Values of float64, float32,
+            complex128 and complex64 are stored as they are, integers and booleans as float64. Complex matrices are for
+            the host and for layouts "auto", "csr" and "coo", and cannot be updatable.
         layout: "auto", or a layout or strategy by its name, as `spmvpack encode --layout` takes it.
         optimize: what plans minimise: "time", which they predict, or "bytes". For "auto", "csell", "bitflag", "split".
         target: where the multiply is predicted to run: "gpu" or "host", or a measured machine, "h200" or "h100", or the
@@ -333,10 +336,9 @@ def encode(a: Any, layout: str = "auto", *, optimize: str = "time", target: str 
             machine and its noise; M.provenance has what was measured. A^T is not measured.
         settings: of the layout, such as {"ccoo.k": 4}.
         codec: "none", or "zstd" or "zstd:LEVEL" with levels from 1 to 19.
-        dtype: for files: numpy.float64 or numpy.float32, the type of the stored values. Convert other matrices
-            yourself.
+        dtype: for files: the type of the stored values, such as numpy.float32. Convert other matrices yourself.
         transpose: store A^T, too, in its own best layout, for rmatvec() and solvers that need it. A matrix that is
-            symmetric or skew-symmetric, bit for bit, has its transpose in any case.
+            symmetric, skew-symmetric or Hermitian, bit for bit, has its transpose in any case.
         updatable: take a form in which every entry has a slot of its own, so that M.update_values() and M.update() can
             replace the values. The matrix then counts as general, even if it is symmetric, and with transpose stores A^T
             in any case.

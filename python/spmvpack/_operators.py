@@ -36,7 +36,7 @@ def _operator_class(base: Any, xp: Any, make: Callable[..., Any]) -> Any:
         def __reduce__(self) -> tuple[Any, ...]:
             return make, (self.matrix, self._transposed, self._threads)
 
-        def _apply(self, matrix: Any, x: Any, transpose: bool = False) -> Any:
+        def _apply(self, matrix: Any, x: Any, transpose: bool | str = False) -> Any:
             x = xp.asarray(x)
             x = xp.asarray(x, np.result_type(self.dtype, np.complex64) if x.dtype.kind == "c" else self.dtype)
             rows = matrix.shape[1 if transpose else 0]
@@ -56,11 +56,13 @@ def _operator_class(base: Any, xp: Any, make: Callable[..., Any]) -> Any:
 
         def _rmatvec(self, x: Any) -> Any:
             if self._transposed is not None:
-                return self._apply(self._transposed, x)
+                if self.dtype.kind != "c":
+                    return self._apply(self._transposed, x)
+                return self._apply(self._transposed, xp.conj(xp.asarray(x))).conj()
             if not self.matrix.has_transpose:
                 raise NotImplementedError("A^T is not known: use encode(..., transpose=True), or pass it, encoded, as "
                                           "linear_operator(transpose=...)")
-            return self._apply(self.matrix, x, True)
+            return self._apply(self.matrix, x, self.matrix._adjoint)
 
         def _rmatmat(self, x: Any) -> Any:
             return self._rmatvec(x)

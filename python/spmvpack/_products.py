@@ -26,17 +26,17 @@ class Facts:
 
     Attributes:
         shape: (rows, columns).
-        dtype: of the values, numpy.float64 or numpy.float32.
+        dtype: of the values: numpy.float64, float32, complex128 or complex64.
         nnz: stored entries.
         device_bytes: what a multiply reads of the matrix.
         transpose_device_bytes: what one with A^T reads, if it is stored beside A; else 0.
         nbytes: what the matrix takes for multiplies, those with A^T included.
-        has_transpose: whether A^T can multiply: encode(..., transpose=True), or a matrix that is symmetric or
-            skew-symmetric, bit for bit.
+        has_transpose: whether A^T and A^H can multiply: encode(..., transpose=True), or a matrix that is symmetric,
+            skew-symmetric or Hermitian, bit for bit.
         file_bytes: the size of its container.
         parts: its parts, each with a layout; without those of A^T.
-        symmetry: of the source: "general", "symmetric" or "skew-symmetric"; arrays are "general".
-        bitwise_symmetry: the symmetry of the entries, bit for bit, which encode() finds.
+        symmetry: of the source: "general", "symmetric", "skew-symmetric" or "hermitian"; arrays are "general".
+        bitwise_symmetry: what the entries are, bit for bit, which encode() finds.
         digest: 32 hexadecimal digits, the same for every layout of one matrix.
         share: None, or of a matrix that is one rank's share of another (`encode --ranks`) a dict of rank, ranks,
             global_shape, global_nnz, first_row, first_column, own_columns and global_digest. Products take the rank's
@@ -110,6 +110,11 @@ class Products(Facts, Linear):
         """
         return transpose_of(self)
 
+    @property
+    def H(self) -> Transposed:
+        """A^H, which is A^T of a real matrix; as T."""
+        return transpose_of(self, True)
+
     def scaled(self, rows: Any = None, columns: Any = None) -> Scaled:
         """D_r A D_c, which shares the matrix and multiplies as it does; values stay as they are. For preconditioned and
         equilibrated systems.
@@ -129,7 +134,7 @@ class Products(Facts, Linear):
         """Factors of scaled() as products take them; None if there are none."""
         raise NotImplementedError
 
-    def _scaled_product(self, scaled: Scaled, x: Any, transpose: bool, threads: int) -> Any:
+    def _scaled_product(self, scaled: Scaled, x: Any, transpose: bool | str, threads: int) -> Any:
         """_product() with factors."""
         raise NotImplementedError
 

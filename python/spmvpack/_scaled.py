@@ -54,17 +54,22 @@ class Scaled(Linear):
         """
         return transpose_of(self)
 
+    @property
+    def H(self) -> Transposed:
+        """D_c A^H D_r, which is T of a real matrix."""
+        return transpose_of(self, True)
+
     def __matmul__(self, x: Any) -> Any:
         """D_r A D_c x, with the rules of A @ x. With a matrix on a GPU, x is there, too. If x, or factors that are
         tensors, require a gradient, so does the result."""
         return self._times(x)
 
-    def _product(self, x: Any, transpose: bool, threads: int = 0) -> Any:
+    def _product(self, x: Any, transpose: bool | str, threads: int = 0) -> Any:
         if root_module(x) == "torch" and any(map(needs_gradient, (x, self.rows, self.columns))):
             return self._differentiable(x, transpose)
         return self.matrix._scaled_product(self, x, transpose, threads)
 
-    def _differentiable(self, x: Any, transpose: bool) -> Any:
+    def _differentiable(self, x: Any, transpose: bool | str) -> Any:
         from .torch import matvec  # not needed for anything else
 
         of_x, of_y = (self.rows, self.columns) if transpose else (self.columns, self.rows)
@@ -135,8 +140,9 @@ def _check(name: str, factors: Any, type_name: str, size: int, dtype: np.dtype[A
     if tuple(factors.shape) != (size,):
         raise ValueError(f"{name} has shape {tuple(factors.shape)}, expected ({size},), one factor for each of the "
                          f"matrix's {size} {name}")
-    if type_name not in ("float64", str(dtype)):
-        raise TypeError(f"{name} is {type_name}, the matrix {dtype}: nothing is converted; convert it to {dtype}")
+    real = np.empty(0, dtype).real.dtype
+    if type_name not in ("float64", str(real)):
+        raise TypeError(f"{name} is {type_name}, the matrix {dtype}: nothing is converted; convert it to {real}")
 
 
 def _tensor(factors: Any, x: Any) -> Any:

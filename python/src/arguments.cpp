@@ -16,6 +16,12 @@ double scalar_of(nb::handle value, const char* name) {
   return PyFloat_Check(value.ptr()) ? PyFloat_AsDouble(value.ptr()) : nb::cast<double>(checked("scalar", value, name));
 }
 
+std::complex<double> complex_scalar_of(nb::handle value, const char* name) {
+  if (PyFloat_Check(value.ptr())) return PyFloat_AsDouble(value.ptr());
+  const nb::object number = checked("complex_scalar", value, name);
+  return {nb::cast<double>(number.attr("real")), nb::cast<double>(number.attr("imag"))};
+}
+
 int threads_of(nb::handle value) {
   if (PyLong_CheckExact(value.ptr())) {
     int overflow = 0;
@@ -27,6 +33,14 @@ int threads_of(nb::handle value) {
 
 bool flag_of(nb::handle value, const char* name) {
   return value.is(Py_True) || (!value.is(Py_False) && nb::cast<bool>(checked("flag", value, name)));
+}
+
+Operation operation_of(nb::handle value) {
+  if (value.is(Py_False)) return Operation::none;
+  if (value.is(Py_True)) return Operation::transpose;
+  const nb::object transpose = checked("transpose", value, nullptr);
+  if (nb::isinstance<nb::str>(transpose)) return Operation::conjugate_transpose;
+  return operation_of(nb::cast<bool>(transpose));
 }
 
 std::string path_of(nb::handle value) {

@@ -84,9 +84,9 @@ struct Dense {
   }
 };
 /// The array `object`, which messages call `name`: a vector of `size` contiguous elements, or as many rows, one for
-/// each of the matrix's `what`, of `values` or of a type, real or complex, that multiplies with them. Nothing is copied
-/// or converted. Raises ValueError for a wrong shape, stride or device, TypeError for anything but an array of the
-/// right type.
+/// each of the matrix's `what`, of `values` or of a type that multiplies with them, complex ones if they are. Nothing
+/// is copied or converted. Raises ValueError for a wrong shape, stride or device, TypeError for anything but an array
+/// of the right type.
 Dense dense_of(nb::handle object, const char* name, std::uint64_t size, const char* what, ValueType values, Place place,
                bool writable);
 /// x and out of a multiply with a matrix of these facts, or with its transpose, of one type and as many columns.
@@ -106,6 +106,8 @@ struct FactorArrays {
 };
 
 constexpr Operation operation_of(bool transpose) { return transpose ? Operation::transpose : Operation::none; }
+/// Of a matrix on the host: False, True or "conjugate", for A^H.
+Operation operation_of(nb::handle transpose);
 
 /// As Python writes it: "(3,)".
 std::string shape_text(const AnyArray& array);
@@ -115,8 +117,9 @@ std::string shape_text(const AnyArray& array);
 
 // Arguments as Python has them; those of other types than the usual ones are looked at by spmvpack._arguments, which
 // says what is wrong by their names.
-/// alpha and beta.
+/// alpha and beta for real vectors, and for complex ones.
 double scalar_of(nb::handle value, const char* name);
+std::complex<double> complex_scalar_of(nb::handle value, const char* name);
 /// `threads` of a multiply.
 int threads_of(nb::handle value);
 /// True or False.

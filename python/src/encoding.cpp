@@ -64,9 +64,9 @@ auto with_values(const AnyArray& a, F&& f) {
   require_list(a, "data");
 #define SPMVPACK_IF(T) \
   if (holds<T>(a)) return f(list<T>(a));
-  SPMVPACK_VALUE_TYPES(SPMVPACK_IF)
+  SPMVPACK_ALL_VALUE_TYPES(SPMVPACK_IF)
 #undef SPMVPACK_IF
-  raise_type_error("data must be float64 or float32");
+  raise_type_error("data must be float64, float32, complex128 or complex64");
 }
 
 Matrix from_csr(std::uint64_t rows, std::uint64_t cols, const AnyArray& indptr, const AnyArray& indices,

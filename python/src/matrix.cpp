@@ -70,16 +70,25 @@ void multiply_scaled_on_host(const OnHost& on_host, nb::handle x_object, nb::han
                              nb::handle beta_object, nb::handle threads_object, nb::handle transpose_object,
                              nb::handle rows_object, nb::handle columns_object) {
   const host_loader::HostMatrix& a = on_host.matrix;
-  const double alpha = scalar_of(alpha_object, "alpha"), beta = scalar_of(beta_object, "beta");
   const int threads = threads_of(threads_object);
-  const bool transpose = flag_of(transpose_object, "transpose");
-  const Operands v(x_object, y_object, a.facts(), operation_of(transpose), Place::host);
+  const Operation operation = operation_of(transpose_object);
+  const Operands v(x_object, y_object, a.facts(), operation, Place::host);
+  const auto scalar = [&](nb::handle object, const char* name) {
+    return v.x.type.complex ? complex_scalar_of(object, name) : std::complex<double>(scalar_of(object, name));
+  };
+  const std::complex<double> alpha = scalar(alpha_object, "alpha"), beta = scalar(beta_object, "beta");
   const FactorArrays factors(rows_object, columns_object, a.facts(), v.x.type, Place::host);
   const nb::gil_scoped_release no_gil;
   dispatch_elements(v.x.type, [&]<class V>(V) {
     using T = real_of<V>;
-    a.multiply<V>(static_cast<T>(alpha), v.x.view<const V>(), static_cast<T>(beta), v.y.view<V>(), threads,
-                  describe<V>(operation_of(transpose)), factors.scaling<T>());
+    const auto rounded = [](std::complex<double> s) {
+      if constexpr (is_complex<V>)
+        return V(s);
+      else
+        return static_cast<V>(s.real());
+    };
+    a.multiply<V>(rounded(alpha), v.x.view<const V>(), rounded(beta), v.y.view<V>(), threads, describe<V>(operation),
+                  factors.scaling<T>());
   });
 }
 
@@ -215,13 +224,12 @@ void bind_matrix(nb::module_& m) {
       .def("container", &container_of)
       .def("multiply", &multiply_on_host, "x"_a.none(), "y"_a.none(), "alpha"_a.none(), "beta"_a.none(),
            "threads"_a.none(), "transpose"_a.none(),
-           nb::sig("def multiply(self, x: object, y: object, alpha: float, beta: float, threads: int, transpose: bool) "
-                   "-> None"))
-      .def(
-          "multiply_scaled", &multiply_scaled_on_host, "x"_a.none(), "y"_a.none(), "alpha"_a.none(), "beta"_a.none(),
-          "threads"_a.none(), "transpose"_a.none(), "rows"_a.none(), "columns"_a.none(),
-          nb::sig("def multiply_scaled(self, x: object, y: object, alpha: float, beta: float, threads: int, transpose: "
-                  "bool, rows: object, columns: object) -> None"));
+           nb::sig("def multiply(self, x: object, y: object, alpha: complex, beta: complex, threads: int, transpose: "
+                   "bool | str) -> None"))
+      .def("multiply_scaled", &multiply_scaled_on_host, "x"_a.none(), "y"_a.none(), "alpha"_a.none(), "beta"_a.none(),
+           "threads"_a.none(), "transpose"_a.none(), "rows"_a.none(), "columns"_a.none(),
+           nb::sig("def multiply_scaled(self, x: object, y: object, alpha: complex, beta: complex, threads: int, "
+                   "transpose: bool | str, rows: object, columns: object) -> None"));
 }
 
 }  // namespace spmvpack::python

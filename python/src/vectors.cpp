@@ -102,7 +102,9 @@ Dense dense_of(nb::handle object, const char* name, std::uint64_t size, const ch
   std::optional<ElementType> type;
   for (const ValueType known : value_types)
     for (const bool complex : {false, true})
-      if (is_type_pair(values, known) && is_type(array.dtype(), {known, complex})) type = {known, complex};
+      if ((complex || !holds_complex(values)) && is_type_pair(real_type_of(values), known) &&
+          is_type(array.dtype(), {known, complex}))
+        type = {known, complex};
   if (!type) refuse_type(name, dtype_name(array.dtype()), values);
   if (array.ndim() == 2 && array.shape(0) != size)
     raise_value_error(fmt::format("{} has shape {}, expected ({},) or ({}, k), one row for each of the matrix's {} {}",
@@ -144,7 +146,7 @@ FactorArrays::FactorArrays(nb::handle rows_object, nb::handle columns_object, co
                            Place place) {
   const auto factors_of = [&](nb::handle object, const char* name, std::uint64_t size) {
     if (object.is_none()) return Dense();
-    Dense factors = dense_of(object, name, size, name, facts.value_type, place, false);
+    Dense factors = dense_of(object, name, size, name, real_type_of(facts.value_type), place, false);
     if (factors.array.ndim() != 1)
       raise_value_error(fmt::format("{} has shape {}, expected ({},)", name, shape_text(factors.array), size));
     if (factors.type != ElementType{x.real, false})

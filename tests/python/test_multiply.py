@@ -287,7 +287,7 @@ FROZEN.flags.writeable = False
     (lambda: M.multiply(np.ones(50, ">f8"), np.empty(60)), TypeError, "x is >f8, the matrix float64: nothing is converted"),
     (lambda: M.multiply(np.ones(50), np.empty(60, ">f8")), TypeError, "out is >f8, the matrix float64: nothing is converted"),
     (lambda: M.multiply(np.ones(50), np.empty(60), "2"), TypeError, "alpha is '2', expected a real number"),
-    (lambda: M.multiply(np.ones(50), np.empty(60), 1j), TypeError, "alpha is 1j, expected a real number: multiply with its"),
+    (lambda: M.multiply(np.ones(50), np.empty(60), 1j), TypeError, "alpha is 1j, expected a real number: complex ones are for complex x"),
     (lambda: M.multiply(np.ones(50), np.empty(60), np.complex64(1)), TypeError, "alpha is .*, expected a real number"),
     (lambda: M.multiply(np.ones(50), np.empty(60), np.ones(1)), TypeError, "alpha is array.*, expected a real number"),
     (lambda: M.multiply(np.ones(50), np.empty(60), beta=None), TypeError, "beta is None, expected a real number"),

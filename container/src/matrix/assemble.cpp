@@ -17,17 +17,17 @@ SourceMatrix assemble(std::uint64_t rows, std::uint64_t cols, std::span<const In
   // Negative indices become too large.
   const auto index = [](Index i) { return static_cast<std::uint64_t>(static_cast<std::int64_t>(i)); };
   return assemble_lists<Value>(
-      {.rows = rows, .cols = cols, .entries = values.size()}, [&](std::uint64_t k) { return index(row_idx[k]); },
-      [&](std::uint64_t k) { return index(col_idx[k]); }, [&](std::uint64_t k) { return values[k]; },
-      {threads, memory_limit, {}});
+      {.rows = rows, .cols = cols, .entries = values.size(), .field = field_of(value_type_of<Value>)},
+      [&](std::uint64_t k) { return index(row_idx[k]); }, [&](std::uint64_t k) { return index(col_idx[k]); },
+      [&](std::uint64_t k) { return values[k]; }, {threads, memory_limit, {}});
 }
 
 #define SPMVPACK_ASSEMBLE(Value, Index)                                                                        \
   template SourceMatrix assemble(std::uint64_t, std::uint64_t, std::span<const Index>, std::span<const Index>, \
                                  std::span<const Value>, int, std::uint64_t);
-SPMVPACK_VALUE_TYPES(SPMVPACK_ASSEMBLE, std::int32_t)
-SPMVPACK_VALUE_TYPES(SPMVPACK_ASSEMBLE, std::uint32_t)
-SPMVPACK_VALUE_TYPES(SPMVPACK_ASSEMBLE, std::int64_t)
+SPMVPACK_ALL_VALUE_TYPES(SPMVPACK_ASSEMBLE, std::int32_t)
+SPMVPACK_ALL_VALUE_TYPES(SPMVPACK_ASSEMBLE, std::uint32_t)
+SPMVPACK_ALL_VALUE_TYPES(SPMVPACK_ASSEMBLE, std::int64_t)
 
 SourceMatrix assemble(const CsrView& a, int threads, std::uint64_t memory_limit) {
   const MemoryScope memory(memory_limit, "assembling a matrix");
