@@ -54,7 +54,8 @@ std::vector<std::pair<std::string, std::function<Container()>>> ways_to_open(con
 /// y = op(A) x.
 template <class V>
 std::vector<V> product(const HostMatrix& a, Operation operation, Basis basis, const std::vector<V>& x) {
-  std::vector<V> y(operation == Operation::none ? a.facts().rows : a.facts().cols, V(std::nan("")));
+  std::vector<V> y(operation == Operation::none ? a.facts().rows : a.facts().cols,
+                   V(std::numeric_limits<real_of<V>>::quiet_NaN()));
   MultiplyDescription description = describe<V>(operation);
   description.basis = basis;
   a.multiply<V>(1, x, 0, std::span<V>(y), 1, description);

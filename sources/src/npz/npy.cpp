@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <complex>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -193,6 +194,8 @@ Array<std::byte> in_c_order(const NpyArray& array, std::uint64_t element) {
     copy_to_c_order<std::uint32_t>(from, ordered.data(), shape);
   else if (element == 8)
     copy_to_c_order<std::uint64_t>(from, ordered.data(), shape);
+  else if (element == 16 && array.dtype[0] == 'c')
+    copy_to_c_order<std::complex<double>>(from, ordered.data(), shape);
   else
     throw Error(errc::unsupported, fmt::format("an array of type '{}' in Fortran's order", array.dtype), array.name,
                 remedy_for_values(array.dtype));

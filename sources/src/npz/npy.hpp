@@ -13,11 +13,12 @@
 
 namespace spmvpack::sources {
 
-/// What to do about a matrix that is not as SciPy writes it, and about values that are no numbers of f64.
+/// What to do about a matrix that is not as SciPy writes it, and about values that are not read.
 inline constexpr const char* remedy_check = "load it with scipy.sparse.load_npz(): that or check_format() says more";
 constexpr const char* remedy_for_values(std::string_view dtype) noexcept {
-  return dtype.starts_with('c') ? "only real values are supported: save real and imaginary parts apart"
-                                : "convert them with astype(numpy.float64)";
+  return dtype == "c16" || dtype == "c8" ? "only real values go with a real matrix: save real and imaginary parts apart"
+         : dtype.starts_with('c')        ? "convert them with astype(numpy.complex128)"
+                                         : "convert them with astype(numpy.float64)";
 }
 
 /// The elements in C order.

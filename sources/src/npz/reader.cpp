@@ -385,10 +385,18 @@ SourceMatrix read_npz(std::shared_ptr<ByteStream> bytes, const std::string& path
   const AssemblyOptions assembly{options.threads, left.memory_limit, where, remedy_check};
 
   SourceMatrix source;
+  const auto assemble = [&]<class T>(T) {
+    facts.field = field_of(value_type_of<T>);
+    source = assemble_npz(structure, facts, data, data.as<T>(), assembly);
+  };
   if (data.dtype == "f8") {
-    source = assemble_npz(structure, facts, data, data.as<double>(), assembly);
+    assemble(double{});
   } else if (data.dtype == "f4") {
-    source = assemble_npz(structure, facts, data, data.as<float>(), assembly);
+    assemble(float{});
+  } else if (data.dtype == "c16") {
+    assemble(std::complex<double>{});
+  } else if (data.dtype == "c8") {
+    assemble(std::complex<float>{});
   } else {
     const bool diagonals = structure.format == "dia";
     const Array<double> values = exact_values(data, options.threads, [&](std::uint64_t k) {
