@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <cmath>
+#include <complex>
 #include <random>
 #include <string>
 #include <vector>
@@ -453,6 +455,50 @@ TEST_CASE("f32 values are rounded once, and what was lost is told for the expand
   refused(f.text(), "7:88", "the value '1.E39' does not fit f32", errc::bad_input, options);
 }
 
+TEST_CASE("complex values are two numbers each, on one line or two") {
+  using C = std::complex<double>;
+  File f;
+  f.type = "CUA";
+  f.value_format = "(3E12.4)";
+  f.values = lines_of({"1.5", "-2.5E+00", "3.0D-01", "4.", "0.", "-0.", "7.0", "8.0"}, 3, 12);
+  const SourceMatrix general = read(f.text());
+  CHECK(general.field == Field::complex);
+  CHECK(general.symmetry == Symmetry::general);
+  const auto& values = std::get<Array<C>>(general.matrix.values);  // by rows: (1, 1), (1, 3), (2, 2), (3, 1)
+  CHECK(std::vector<C>(values.begin(), values.end()) == std::vector<C>{{1.5, -2.5}, {7, 8}, {0, -0.0}, {0.3, 4}});
+  CHECK(std::signbit(values[2].imag()));
+
+  File h;
+  h.type = "CHA";
+  h.indices = {"1", "3", "2", "3"};
+  h.value_format = "(2E12.4)";
+  h.values = lines_of({"1.5", "0.0", "3.0D-01", "4.", "2.", "-0.", "7.0", "0.0"}, 2, 12);
+  for (const std::size_t chunk : {1U, 30U, 1000U}) {
+    TextOptions options;
+    options.chunk_bytes = chunk;
+    const SourceMatrix hermitian = read(h.text(), options);
+    CHECK(hermitian.symmetry == Symmetry::hermitian);
+    const auto& of = std::get<Array<C>>(hermitian.matrix.values);
+    CHECK(std::vector<C>(of.begin(), of.end()) == std::vector<C>{1.5, {0.3, -4}, 2, {0.3, 4}, 7});
+  }
+  TextOptions narrow;
+  narrow.value_type = ValueType::c64;
+  const SourceMatrix rounded = read(h.text(), narrow);
+  CHECK(std::get<Array<std::complex<float>>>(rounded.matrix.values)[1] == std::complex<float>(0.3F, -4));
+  CHECK(rounded.provenance.rounded == 2);  // 0.3 + 4i and its mirror image
+  h.values = lines_of({"1.5", "0.5", "3.0D-01", "4.", "2.", "-0.", "7.0", "0.0"}, 2, 12);
+  refused(h.text(), "7:22", "an imaginary part on the diagonal of a hermitian matrix");
+  h.type = "CSA";
+  CHECK(std::get<Array<C>>(read(h.text()).matrix.values)[3] == C{0.3, 4});
+  TextOptions real;
+  real.value_type = ValueType::f64;
+  CHECK_THROWS_WITH(read(h.text(), real), Catch::Contains("has an imaginary part"));
+  h.values = lines_of({"1.5", "0.", "3.0", "0.", "2.", "-0.", "7.0", "0.0"}, 2, 12);
+  CHECK(std::get<Array<double>>(read(h.text(), real).matrix.values)[3] == 3);
+  real.value_type = ValueType::c128;
+  CHECK_THROWS_WITH(read(File{}.text(), real), Catch::Contains("the file holds real values, not c128"));
+}
+
 TEST_CASE("headers that are refused") {
   const std::string text = File{}.text();
   for (std::size_t lines = 0, at = 0; lines < 4; ++lines, at = text.find('\n', at) + 1)
@@ -466,9 +512,9 @@ TEST_CASE("headers that are refused") {
   refused(with(text, 2, 14, "5"), "2:1", "5 lines in all, expected 4");
   refused(with(text, 2, 70, "0  x"), "2:73", "found 'x', expected the end of the line");
   for (const char* complex : {"CUA", "csa", "CHA"})
-    refused(with(text, 3, 1, complex), "3:1", "complex matrices", errc::unsupported);
+    refused(with(text, 3, 1, complex), "2:43", "2 lines of values, expected 4");
   refused(with(text, 3, 1, "qua"), "3:1", "values are in another file", errc::unsupported);
-  refused(with(text, 3, 1, "RHA"), "3:2", "hermitian", errc::unsupported);
+  refused(with(text, 3, 1, "RHA"), "3:2", "a real matrix cannot be hermitian");
   refused(with(text, 3, 1, "RSE"), "3:3", "elemental (unassembled) matrices (type 'RSE') are not supported",
           errc::unsupported);
   refused(with(text, 3, 1, "XUA"), "3:1", "the type is 'XUA'");

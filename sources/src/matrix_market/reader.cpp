@@ -84,15 +84,7 @@ SourceMatrix read_matrix_market(std::shared_ptr<ByteStream> bytes, const std::st
   const MemoryScope memory(limited.memory_limit, "reading " + bytes->name());
   TextBatches text = in_chunks(std::move(bytes), limited);
   MatrixMarketHeader header = read_header(text);
-  const bool complex = header.field == Field::complex;
-  const ValueType wanted = options.value_type.value_or(complex ? ValueType::c128 : ValueType::f64);
-  if (holds_complex(wanted) && !complex)
-    throw Error(errc::usage,
-                fmt::format("the file holds {} values, not {}", to_string(header.field), to_string(wanted)),
-                text.name(), "read them as f64 or f32");
-  const ValueType type = !complex || holds_complex(wanted) ? wanted
-                         : wanted == ValueType::f32        ? ValueType::c64
-                                                           : ValueType::c128;
+  const ValueType type = type_to_read(header.field, options.value_type, text.name());
   // A matrix that cannot fit is refused at once, unless the file is too short for what its size line announces.
   constexpr std::uint64_t shortest_line = 4;
   if (header.coordinate && header.entries <= text.file_size() / shortest_line) {
@@ -102,7 +94,7 @@ SourceMatrix read_matrix_market(std::shared_ptr<ByteStream> bytes, const std::st
                    "the matrix with its list of entries");
   }
   SourceMatrix source = dispatch_any(type, [&]<class T>(T) { return read_as<T>(text, header, limited); });
-  if (type != wanted) take_real_parts(source, text.name(), limited.threads);
+  if (type != options.value_type.value_or(type)) take_real_parts(source, text.name(), limited.threads);
   source.provenance.source = base_name(path);
   source.provenance.comments = std::move(header.comments);
   source.provenance.comments_left_out = header.comments_left_out;

@@ -122,13 +122,13 @@ void read_type(const HeaderLine& line, RutherfordBoeingHeader& header) {
       header.field = Field::pattern;
       break;
     case 'c':
-      unsupported(0, "complex matrices");
+      header.field = Field::complex;
       break;
     case 'q':
       unsupported(0, "matrices whose values are in another file");
       break;
     default:
-      unknown(0, "R, I or P first: real, integer or pattern");
+      unknown(0, "R, C, I or P first: real, complex, integer or pattern");
   }
   switch (letter(1)) {
     case 'u':
@@ -142,16 +142,19 @@ void read_type(const HeaderLine& line, RutherfordBoeingHeader& header) {
       header.symmetry = Symmetry::skew_symmetric;
       break;
     case 'h':
-      unsupported(1, "hermitian matrices");
+      header.symmetry = Symmetry::hermitian;
       break;
     default:
-      unknown(1, "U, S, Z or R second: unsymmetric, symmetric, skew-symmetric or rectangular");
+      unknown(1, "U, S, H, Z or R second: unsymmetric, symmetric, Hermitian, skew-symmetric or rectangular");
   }
   if (letter(2) == 'e') unsupported(2, "elemental (unassembled) matrices");
   if (letter(2) != 'a') unknown(2, "A third: assembled");
   if (header.field == Field::pattern && header.symmetry == Symmetry::skew_symmetric)
     line.fail(type.substr(1), errc::bad_input, "a pattern has no signs and cannot be skew-symmetric",
               "declare it symmetric, or store values");
+  if (header.symmetry == Symmetry::hermitian && header.field != Field::complex)
+    line.fail(type.substr(1), errc::bad_input, fmt::format("a {} matrix cannot be hermitian", to_string(header.field)),
+              "declare it symmetric");
 }
 
 struct LineCounts {
@@ -211,7 +214,9 @@ RutherfordBoeingHeader read_rutherford_boeing_header(TextBatches& text) {
   header.cols = sizes.dimension("columns");
   header.pointers.count = header.cols + 1;
   header.indices.count = sizes.number("entries");
-  header.values.count = header.field == Field::pattern ? 0 : header.indices.count;
+  header.values.count = header.field == Field::pattern   ? 0
+                        : header.field == Field::complex ? checked_mul(2, header.indices.count, "numbers of values")
+                                                         : header.indices.count;
   if (header.symmetry != Symmetry::general && header.rows != header.cols)
     sizes.fail(sizes.columns(2 * number_width, 1), errc::bad_input,
                fmt::format("a {} matrix of {} rows and {} columns, expected a square one", to_string(header.symmetry),

@@ -31,7 +31,7 @@ struct RutherfordBoeingHeader {
   Field field = Field::real;
   Symmetry symmetry = Symmetry::general;
   std::uint64_t rows = 0, cols = 0;
-  FixedColumnList pointers, indices, values;  ///< a pattern has no values
+  FixedColumnList pointers, indices, values;  ///< a pattern has no values; complex ones are two numbers each
   bool right_hand_sides = false;              ///< they follow the values
   std::string title;                          ///< the first line
 };
@@ -40,7 +40,7 @@ struct RutherfordBoeingHeader {
 bool is_rutherford_boeing(std::string_view start) noexcept;
 
 /// Reads the head and leaves `text` at the line after it. Errors: errc::bad_input (violates the format or contradicts
-/// itself), errc::unsupported (complex, elemental).
+/// itself), errc::unsupported (elemental).
 RutherfordBoeingHeader read_rutherford_boeing_header(TextBatches& text);
 
 }  // namespace spmvpack::sources

@@ -10,6 +10,7 @@
 
 #include "rutherford_boeing/fortran_field.hpp"
 #include "rutherford_boeing/header.hpp"
+#include "source/real_parts.hpp"
 #include "source/source_name.hpp"
 #include "source/text_readers.hpp"
 #include "source/text_source.hpp"
@@ -315,6 +316,45 @@ void read_rest(TextBatches& text, const RutherfordBoeingHeader& header) {
   }
 }
 
+/// Reads the values into `block`, whose rows and columns are known.
+template <class T>
+Rounding read_values(TextBatches& text, RutherfordBoeingHeader& header, Triplets<T>& block,
+                     const TextOptions& options) {
+  const bool general = header.symmetry == Symmetry::general;
+  const auto weight = [&](std::uint64_t k) { return general || block.rows[k] == block.cols[k] ? 1U : 2U; };
+  if constexpr (is_complex_type<T>) {
+    using Part = typename T::value_type;
+    // The parts of a value may be read by two threads: what is rounded is counted afterwards.
+    Array<bool> rounded(sizeof(Part) == sizeof(float) ? header.values.count : 0);
+    Rounding rounding = read_list(
+        text, header.values, options, [](std::uint64_t) {},
+        [&](std::uint64_t k, FortranField& field, const FortranFormat::Field& format, Rounding& of_piece) {
+          double wide = 0;
+          const Part part = field.real<Part>(format, wide);
+          if (k % 2 != 0 && header.symmetry == Symmetry::hermitian && weight(k / 2) == 1 && part != 0)
+            throw LineError{field.begin(), errc::bad_input, "an imaginary part on the diagonal of a hermitian matrix",
+                            "the diagonal is real: make the part 0, or declare the matrix unsymmetric"};
+          reinterpret_cast<Part*>(block.values.data())[k] = part;
+          if constexpr (value_type_of<T> == ValueType::c64) rounded[k] = of_piece.count(part, wide, 0);
+        });
+    for (std::uint64_t k = 0; 2 * k < rounded.size(); ++k)
+      if (rounded[2 * k] || rounded[2 * k + 1]) rounding.rounded += weight(k);
+    return rounding;
+  } else {
+    return read_list(
+        text, header.values, options, [](std::uint64_t) {},
+        [&](std::uint64_t k, FortranField& field, const FortranFormat::Field& format, Rounding& of_piece) {
+          if (header.field == Field::integer) {
+            block.values[k] = field.integer<T>();
+          } else {
+            double wide = 0;
+            block.values[k] = field.real<T>(format, wide);
+            if constexpr (value_type_of<T> == ValueType::f32) of_piece.count(block.values[k], wide, weight(k));
+          }
+        });
+  }
+}
+
 template <class T>
 SourceMatrix read_as(TextBatches& text, RutherfordBoeingHeader& header, const TextOptions& options) {
   Array<std::uint64_t> pointers;
@@ -336,29 +376,17 @@ SourceMatrix read_as(TextBatches& text, RutherfordBoeingHeader& header, const Te
 
   // All announced entries have been read.
   const std::uint64_t entries = rows.size();
-  require_memory(8 * pointers.size() + 12 * entries + header.values.count * sizeof(T), options.memory_limit, need);
+  const std::uint64_t values = header.field == Field::pattern ? 0 : entries;
+  require_memory(8 * pointers.size() + 12 * entries + values * sizeof(T), options.memory_limit, need);
   TripletList<T> list;
   Arena arena;
-  Triplets<T>& block = list.blocks.emplace_back(arena, entries, entries, header.values.count);
+  Triplets<T>& block = list.blocks.emplace_back(arena, entries, entries, values);
   std::copy(rows.begin(), rows.end(), block.rows.begin());
   rows = {};
   fill_columns(text, header, pointers, block.rows, block.cols, options.threads);
   pointers = {};
 
-  const bool general = header.symmetry == Symmetry::general;
-  const auto read_value = [&](std::uint64_t k, FortranField& field, const FortranFormat::Field& format,
-                              Rounding& rounding) {
-    if (header.field == Field::integer) {
-      block.values[k] = field.integer<T>();
-    } else {
-      double wide = 0;
-      block.values[k] = field.real<T>(format, wide);
-      if constexpr (value_type_of<T> == ValueType::f32)
-        rounding.count(block.values[k], wide, general || block.rows[k] == block.cols[k] ? 1 : 2);
-    }
-  };
-  const Rounding rounding = read_list(
-      text, header.values, options, [](std::uint64_t) {}, read_value);
+  const Rounding rounding = read_values(text, header, block, options);
   read_rest(text, header);
 
   SourceMatrix source = assemble_source({header.rows, header.cols, header.indices.count, header.field, header.symmetry},
@@ -385,8 +413,9 @@ SourceMatrix read_rutherford_boeing(std::shared_ptr<ByteStream> bytes, const std
   const MemoryScope memory(limited.memory_limit, "reading " + bytes->name());
   TextBatches text(std::move(bytes), limited);
   RutherfordBoeingHeader header = read_rutherford_boeing_header(text);
-  SourceMatrix source = dispatch(options.value_type.value_or(ValueType::f64),
-                                 [&](auto type) { return read_as<decltype(type)>(text, header, limited); });
+  const ValueType type = type_to_read(header.field, options.value_type, text.name());
+  SourceMatrix source = dispatch_any(type, [&](auto zero) { return read_as<decltype(zero)>(text, header, limited); });
+  if (type != options.value_type.value_or(type)) take_real_parts(source, text.name(), limited.threads);
   source.provenance.source = base_name(path);
   if (!header.title.empty()) source.provenance.comments = {" " + header.title};
   return source;

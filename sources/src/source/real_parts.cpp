@@ -39,6 +39,16 @@ void take(SourceMatrix& source, const std::string& where, int threads) {
 
 }  // namespace
 
+ValueType type_to_read(Field field, std::optional<ValueType> wanted, const std::string& where) {
+  if (field != Field::complex) {
+    if (wanted && holds_complex(*wanted))
+      throw Error(errc::usage, fmt::format("the file holds {} values, not {}", to_string(field), to_string(*wanted)),
+                  where, "read them as f64 or f32");
+    return wanted.value_or(ValueType::f64);
+  }
+  return complex_type_of(wanted.value_or(ValueType::c128));
+}
+
 void take_real_parts(SourceMatrix& source, const std::string& where, int threads) {
   source.matrix.value_type() == ValueType::c64 ? take<float>(source, where, threads)
                                                : take<double>(source, where, threads);
