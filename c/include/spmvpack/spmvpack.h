@@ -258,8 +258,7 @@ typedef struct spmvpack_multiply_description {
      when the multiply runs. They may change from call to call, and must not overlap y. A workspace only depends on
      which of them are null. */
   const void *row_factors, *column_factors;
-  int64_t
-      complex_scalars; /* nonzero: alpha and beta are complex, of type `vectors`; 0: of its real type. On the host */
+  int64_t complex_scalars; /* nonzero: alpha and beta are complex, of type `vectors`; a GPU refuses that */
 } spmvpack_multiply_description;
 
 /* A description of y = alpha A x + beta y: one right-hand side, scalars in host memory, the default kernel, columns.

@@ -13,7 +13,7 @@ namespace spmvpack::sources {
 using MatrixMarketOptions = TextOptions;
 
 /// Reads a Matrix Market matrix (plain, or compressed or archived as read_matrix() accepts), expanded to general:
-/// coordinate or array; real, integer, unsigned-integer (an integer matrix afterwards), pattern or complex; general,
+/// coordinate or array; real, complex, integer, unsigned-integer (an integer matrix afterwards) or pattern; general,
 /// symmetric, skew-symmetric or hermitian. Values are correctly rounded to the value type, once, including subnormals
 /// and signed zeros; underflow is not an error, overflow is. Duplicates are summed in file order, in the value type; a
 /// pattern matrix with duplicates becomes an integer matrix. The +0 of array files are not stored. More than the format
