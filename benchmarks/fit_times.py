@@ -289,17 +289,24 @@ def fit_host(times, weights, units, before):
     scale = table.max(axis=0)
     picoseconds = numpy.array([1e6 * layout["us"] for layout in layouts])
 
+    shares = table / scale / picoseconds[:, None]
+
     def errors(logarithms):
-        return numpy.log(table / scale @ numpy.exp(logarithms) / picoseconds)
+        return numpy.log(shares @ numpy.exp(logarithms))
+
+    def derivatives(logarithms):
+        parts = shares * numpy.exp(logarithms)
+        return parts / parts.sum(axis=1, keepdims=True)
 
     def weighted_cauchy(squares):
         """A weight is how often an error counts: within the logarithm it would hardly count at all."""
         spread = 0.55 ** 2
         ratio = 1 + squares / spread
         return weight * numpy.array([spread * numpy.log(ratio), 1 / ratio, -1 / (spread * ratio ** 2)])
-    start, _ = scipy.optimize.nnls(table / scale / picoseconds[:, None], numpy.ones(len(layouts)))
+    start, _ = scipy.optimize.nnls(shares, numpy.ones(len(layouts)))
     start = numpy.log(numpy.maximum(start, picoseconds.min() / 100))
-    solution = scipy.optimize.least_squares(errors, start, loss=weighted_cauchy).x
+    with numpy.errstate(over="ignore", invalid="ignore"):  # a step after which errors are not finite is made shorter
+        solution = scipy.optimize.least_squares(errors, start, derivatives, loss=weighted_cauchy).x
     prices = dict(zip(known, numpy.exp(solution) / scale))
     return {unit: rounded(sum(prices[other] for other in on_host(unit))) if set(on_host(unit)) <= set(known) else before[unit]
             for unit in HOST_ONLY | set(units) if not of_name_only(unit)}
