@@ -113,6 +113,7 @@ int main(int argc, char** argv) try {
     std::fflush(stdout);
   }
   fmt::print("\n]}}\n");
+  return 0;
 } catch (const std::exception& e) {
   fmt::print(stderr, "{}\n", e.what());
   return EXIT_FAILURE;

@@ -186,7 +186,7 @@ PetscErrorCode write(Vec y, const char* path) {
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-double median(std::vector<double> values) {
+double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
@@ -236,13 +236,13 @@ PetscErrorCode run() {
   for (auto* seconds : {&parts.local, &parts.nonlocal, &parts.comm}) seconds->clear();
   for (PetscInt k = 0; k < o.rounds; ++k) PetscCall(measure_all(times));
   nlohmann::ordered_json result{{"ranks", ranks}, {"rows", rows}, {"nonzeros", info.nz_used}};
-  for (const Variant& v : variants) result[v.name] = {{"seconds", median(v.seconds)}, {"norm", v.norm}};
+  for (const Variant& v : variants) result[v.name] = {{"seconds", median_of(v.seconds)}, {"norm", v.norm}};
   if (ranks == 1)
     for (const char* const mode : modes) result[mode] = result[variants.back().name];
   if (ranks > 1) {
-    result["local"] = median(parts.local);
-    result["nonlocal"] = median(parts.nonlocal);
-    result["comm"] = median(parts.comm);
+    result["local"] = median_of(parts.local);
+    result["nonlocal"] = median_of(parts.nonlocal);
+    result["comm"] = median_of(parts.comm);
   }
   if (rank == 0) std::cout << result.dump() << std::endl;
   if (*o.result != 0) PetscCall(MatMult(variants.back().matrix, x, y));

@@ -36,7 +36,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 // 3 to 15 million nonzeros, of ten families; the group is the family.
-constexpr std::array matrices{
+constexpr std::array large_matrices{
     SuiteMember{"atmosmodd", "finite differences", "convection-diffusion --grid 148x148x58"},
     SuiteMember{"7-point-random", "finite differences",
                 "convection-diffusion --grid 110x110x110 --coefficients random"},
@@ -270,7 +270,7 @@ int run_solver_benchmark(const std::string& path, double limit) {
   Json out = benchmark.about();
   out["matrices"] = Json::array();
   bool agree = true;
-  for (const SuiteMember& member : matrices) {
+  for (const SuiteMember& member : large_matrices) {
     Json matrix{{"name", member.name},
                 {"family", member.group},
                 {"source", "spmvpack generate " + std::string(member.generator)}};

@@ -44,7 +44,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-nlohmann::json measure(const std::string& name, int runs) {
+nlohmann::json measure_member(const std::string& name, int runs) {
   const SourceMatrix source = make_member(find_member(suite(), name));
   const CsrView a = source.matrix.view();
   const std::uint64_t bytes = a.nnz() * sizeof(double), longest = std::max(a.rows(), a.cols());
@@ -116,8 +116,9 @@ int main(int argc, char** argv) try {
     return 2;
   }
   nlohmann::json out{{"gpu", spmvpack::gpu_loader::devices().at(0).name}, {"runs", runs}};
-  for (int i = first_member; i < argc; ++i) out["matrices"].push_back(spmvpack::bench::measure(argv[i], runs));
+  for (int i = first_member; i < argc; ++i) out["matrices"].push_back(spmvpack::bench::measure_member(argv[i], runs));
   std::ofstream(argv[2]) << out.dump(1) << '\n';
+  return 0;
 } catch (const std::exception& e) {
   fmt::print(stderr, "updates_benchmark: {}\n", e.what());
   return 1;

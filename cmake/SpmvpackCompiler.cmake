@@ -103,11 +103,16 @@ endfunction()
 # For builds that take most of their time for headers: those of quickstart and pip, clang-tidy, sanitizers
 # and tests (tools/test.sh). A target's sources in fewer, larger ones. Sources that would clash have namespaces of their
 # own.
+option(SPMVPACK_LARGE_GROUPS "In unity builds, a target's sources in one: least processor time, for few cores" OFF)
+mark_as_advanced(SPMVPACK_LARGE_GROUPS)
 function(spmvpack_group_sources target)
   get_target_property(sources ${target} SOURCES)
   list(FILTER sources INCLUDE REGEX "\\.cpp$")
   list(LENGTH sources count)
   math(EXPR groups "(${count} + 15) / 16")
+  if(SPMVPACK_LARGE_GROUPS)
+    set(groups 1)
+  endif()
   set(order ${sources})
   list(FILTER order INCLUDE REGEX "(^|/)(layouts|strategies|commands)/")  # the longest, spread over all groups
   list(APPEND order ${sources})

@@ -163,7 +163,7 @@ class Aocl : Library {
 };
 
 template <class Peer>
-void measure(const char* library, const Arrays& a, double seconds, std::uint64_t columns) {
+void measure_library(const char* library, const Arrays& a, double seconds, std::uint64_t columns) {
   const Peer peer(library);
   const Times plain = peer.times(a, columns, seconds, false), optimized = peer.times(a, columns, seconds, true);
   std::printf("{\"version\": \"%s\", \"plain\": {%s}, \"optimized\": {%s}}\n", peer.version().c_str(),
@@ -181,7 +181,7 @@ int main(int argc, char** argv) try {
     return 2;
   }
   const Arrays a(argv[3]);
-  const auto run = name == "mkl" ? &measure<Mkl> : &measure<Aocl>;
+  const auto run = name == "mkl" ? &measure_library<Mkl> : &measure_library<Aocl>;
   run(argv[2], a, std::atof(argv[4]), std::strtoul(argv[5], nullptr, 10));
   return 0;
 } catch (const std::exception& e) {

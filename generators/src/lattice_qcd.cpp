@@ -10,7 +10,7 @@ namespace spmvpack::generators {
 namespace {
 
 using Complex = std::complex<double>;
-using Vector = std::array<Complex, 3>;
+using ColourVector = std::array<Complex, 3>;
 
 constexpr unsigned axes = 4, spins = 4, colours = 3;
 
@@ -20,7 +20,7 @@ Complex times(const Complex& a, const Complex& b) {
   return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
 }
 
-void normalise(Vector& v) {
+void normalise(ColourVector& v) {
   double squares = 0;
   for (const Complex& c : v) squares += c.real() * c.real() + c.imag() * c.imag();
   const double root = std::sqrt(squares);
@@ -56,7 +56,7 @@ std::uint64_t LatticeQcd::number(const Site& site) const noexcept {
 /// is 1.
 LatticeQcd::Link LatticeQcd::link(const Site& site, unsigned axis) const {
   const Random of_link = random_.at(axes * number(site) + axis);
-  Vector a{}, b{}, c{};
+  ColourVector a{}, b{}, c{};
   for (unsigned k = 0; k < colours; ++k) {
     const auto number = [&](unsigned which) { return 2 * of_link.uniform(4 * k + which) - 1; };
     a[k] = {number(0), number(1)};

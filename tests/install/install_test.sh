@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs spmvpack and uses it from outside: CMake package, pkg-config, command; static, shared, Debian packages.
 #
-# usage: install_test.sh SOURCE BUILD     BUILD: a finished static build; $CXX, $CMAKE, $LAUNCHER, $WERROR, $UNITY as there
+# usage: install_test.sh SOURCE BUILD     BUILD: a finished static build; $CXX, $CMAKE, $LAUNCHER, $WERROR, $UNITY, $LARGE_GROUPS as there
 source=$1 build=$2
 # shellcheck source=tests/install/common.sh
 source "$source/tests/install/common.sh"
@@ -108,7 +108,8 @@ step "Shared libraries, c, sources and those below them"
 reuse_objects_of "$build"
 quietly "$CMAKE" -S "$source" -B shared-build -G Ninja -DBUILD_SHARED_LIBS=ON -DSPMVPACK_ROOMS='c;sources' \
   -DCMAKE_BUILD_TYPE=Release -DSPMVPACK_CUDA=OFF -DSPMVPACK_PETSC=OFF -DSPMVPACK_WERROR="$WERROR" \
-  -DCMAKE_UNITY_BUILD="${UNITY:-OFF}" -DCMAKE_CXX_COMPILER_LAUNCHER="$REUSE_OBJECTS"
+  -DCMAKE_UNITY_BUILD="${UNITY:-OFF}" -DSPMVPACK_LARGE_GROUPS="${LARGE_GROUPS:-OFF}" \
+  -DCMAKE_CXX_COMPILER_LAUNCHER="$REUSE_OBJECTS"
 quietly "$CMAKE" --build shared-build
 tell_reused
 quietly "$CMAKE" --install shared-build --prefix "$scratch/shared"

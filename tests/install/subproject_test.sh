@@ -2,8 +2,8 @@
 # Builds spmvpack as a part of another project: one room of it, without the libraries that only other rooms, tools and
 # tests need, and without a trace in the project around it.
 #
-# usage: subproject_test.sh SOURCE BUILD SPMVPACK     SPMVPACK: the command of BUILD; $CXX, $CMAKE, $LAUNCHER, $WERROR and
-#                                                      $UNITY as there
+# usage: subproject_test.sh SOURCE BUILD SPMVPACK     SPMVPACK: the command of BUILD; $CXX, $CMAKE, $LAUNCHER, $WERROR,
+#                                                      $UNITY and $LARGE_GROUPS as there
 source=$1 program=$3
 # shellcheck source=tests/install/common.sh
 source "$source/tests/install/common.sh"
@@ -31,7 +31,7 @@ if [[ -e static/compile_commands.json ]]; then fail "compile commands that the p
 if grep -qiE 'archive|isal|:PATH=.*boost' static/CMakeCache.txt; then fail "looks for libraries of other rooms"; fi
 
 alike=(-DCMAKE_CXX_STANDARD=20 -DCMAKE_BUILD_TYPE=Release -DSPMVPACK_WERROR="$WERROR" # as in BUILD
-  -DCMAKE_UNITY_BUILD="${UNITY:-OFF}")
+  -DCMAKE_UNITY_BUILD="${UNITY:-OFF}" -DSPMVPACK_LARGE_GROUPS="${LARGE_GROUPS:-OFF}")
 step "add_subdirectory"
 configure static "${alike[@]}"
 quietly "$CMAKE" --build static

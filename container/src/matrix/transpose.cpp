@@ -12,7 +12,7 @@
 namespace spmvpack {
 namespace {
 
-constexpr std::uint64_t rows_per_task = 4096;
+constexpr std::uint64_t rows_per_piece = 4096;
 
 /// The same for so few entries that counts of all columns would take more memory than they do: they are sorted.
 template <class T>
@@ -116,7 +116,7 @@ bool mirrors_itself(const CsrView& a, Symmetry symmetry, int threads) {
   const std::uint32_t* const columns = a.col_idx();
   std::atomic<std::uint64_t> above{0}, below{0};
   std::atomic<bool> differs{false};
-  parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t first, std::uint64_t last) {
+  parallel_pieces(a.rows(), rows_per_piece, threads, [&](std::uint64_t first, std::uint64_t last) {
     std::uint64_t above_here = 0, below_here = 0;
     for (std::uint64_t r = first; r < last && !differs; ++r) {
       const std::uint64_t begin = a.row_ptr(r), end = a.row_ptr(r + 1);
@@ -152,7 +152,7 @@ CsrMatrix transposed(const CsrView& a, int threads) {
 std::uint64_t first_without_mirror(const CsrView& a, Symmetry symmetry, int threads) {
   std::atomic<std::uint64_t> found{a.nnz()};
   dispatch_any(a.value_type(), [&]<class T>(T) {
-    parallel_pieces(a.rows(), rows_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+    parallel_pieces(a.rows(), rows_per_piece, threads, [&](std::uint64_t begin, std::uint64_t end) {
       for (std::uint64_t r = begin; r < end; ++r)
         for (std::uint64_t k = a.row_ptr(r); k < a.row_ptr(r + 1); ++k) {
           std::uint64_t known = found;

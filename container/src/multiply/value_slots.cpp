@@ -15,7 +15,7 @@
 namespace spmvpack {
 namespace {
 
-constexpr std::uint64_t elements_per_task = std::uint64_t{1} << 16;
+constexpr std::uint64_t slots_per_task = std::uint64_t{1} << 16;
 
 /// What write() makes of a section of padding if value k is k + 1, which is no pattern's +0: the bits of no_value where
 /// nothing is written. T: the type of values.
@@ -45,14 +45,14 @@ class NumberedSections {
  private:
   template <class F>
   static void fill(std::uint64_t count, int threads, F&& f) {
-    parallel_items(count, elements_per_task, threads, f);
+    parallel_items(count, slots_per_task, threads, f);
   }
 };
 
 template <class Index, class Number>
 Array<Index> places_of(const Array<Number>& numbers, int threads) {
   Array<Index> value(numbers.size());
-  parallel_items(numbers.size(), elements_per_task, threads, [&](std::uint64_t k) {
+  parallel_items(numbers.size(), slots_per_task, threads, [&](std::uint64_t k) {
     value[k] = numbers[k] == ~Number{0} ? no_value<Index> : static_cast<Index>(numbers[k] - 1);
   });
   return value;
@@ -75,7 +75,7 @@ ValueSlots value_slots(const PartView& part, const ValueSource& source, std::uin
       const Array<Number>& elements = sections.elements[s];
       std::atomic<std::uint64_t> of_section{0};
       std::atomic<bool> in_order{elements.size() == nnz};
-      parallel_pieces(elements.size(), elements_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
+      parallel_pieces(elements.size(), slots_per_task, threads, [&](std::uint64_t begin, std::uint64_t end) {
         std::uint64_t count = 0;
         bool ordered = true;
         for (std::uint64_t k = begin; k < end; ++k) {
