@@ -76,8 +76,13 @@ inline Encoded encode(const SourceMatrix& source, const encoder::Strategy& strat
   MemorySink sink;
   request.strategy = strategy.name;
   const encoder::EncodeResult result = encoder::encode(source, strategy, request, sink);
-  const ContainerSource contents = encoder::container_source(encoder::facts_of(source, request.threads),
-                                                             source.provenance, {source.matrix, result.plan}, request);
+  MatrixFacts facts;  // sizes do not depend on digests and symmetries, which take long to find again
+  facts.rows = source.matrix.rows;
+  facts.cols = source.matrix.cols;
+  facts.nnz = source.matrix.nnz();
+  facts.value_type = source.matrix.value_type();
+  const ContainerSource contents =
+      encoder::container_source(facts, source.provenance, {source.matrix, result.plan}, request);
   return {bytes_of(sink), result.device_bytes, file_bytes_uncompressed(contents)};
 }
 
