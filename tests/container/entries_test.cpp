@@ -17,6 +17,8 @@
 #include "spmvpack/container/layouts/registry.hpp"
 #include "variants.hpp"
 
+SPMVPACK_TEST_ONCE_FROM_HERE
+
 namespace spmvpack::test {
 namespace {
 

@@ -16,6 +16,8 @@
 #include "variants.hpp"
 #include "worked_example.hpp"
 
+SPMVPACK_TEST_ONCE_FROM_HERE
+
 namespace spmvpack::test {
 namespace {
 

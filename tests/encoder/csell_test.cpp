@@ -16,6 +16,8 @@
 #include "spmvpack/generators/stencils.hpp"
 #include "worked_example.hpp"
 
+SPMVPACK_TEST_ONCE_FROM_HERE
+
 namespace spmvpack::test {
 namespace {
 

@@ -11,6 +11,8 @@
 #include "spmvpack/container/layouts/ccoo.hpp"
 #include "spmvpack/container/layouts/csr.hpp"
 
+SPMVPACK_TEST_ONCE_FROM_HERE
+
 namespace spmvpack::test {
 namespace {
 

@@ -12,6 +12,8 @@
 #include "spmvpack/sources/matrix_market.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
 
+SPMVPACK_TEST_ONCE_FROM_HERE
+
 namespace spmvpack::test {
 namespace {
 

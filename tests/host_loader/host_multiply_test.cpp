@@ -26,6 +26,8 @@
 #include "spmvpack/container/base/instruction_set.hpp"
 #include "variants.hpp"
 
+SPMVPACK_TEST_ONCE_FROM_HERE
+
 namespace spmvpack::test {
 namespace {
 

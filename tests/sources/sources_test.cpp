@@ -23,6 +23,8 @@
 #include "spmvpack/encoder/encode.hpp"
 #include "spmvpack/sources/read_matrix.hpp"
 
+SPMVPACK_TEST_ONCE_FROM_HERE
+
 using namespace spmvpack;
 using namespace spmvpack::encoder;
 using namespace spmvpack::sources;

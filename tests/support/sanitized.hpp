@@ -5,8 +5,11 @@
 /// longer than all else of a test, half a minute.
 #ifdef __clang__
 #define SPMVPACK_TEST_ONCE [[clang::optnone]]
+/// The same of all functions from here to the end of a source: cases of an OPTIMISED test, whose loops are in headers.
+#define SPMVPACK_TEST_ONCE_FROM_HERE _Pragma("clang optimize off")
 #else
 #define SPMVPACK_TEST_ONCE
+#define SPMVPACK_TEST_ONCE_FROM_HERE
 #endif
 
 namespace spmvpack::test {
