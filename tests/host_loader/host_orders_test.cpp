@@ -23,14 +23,17 @@
 #include "spmvpack/container/layouts/sjds.hpp"
 #include "variants.hpp"
 
+SPMVPACK_TEST_ONCE_FROM_HERE
+
 namespace spmvpack::test {
 namespace {
 
 template <class A>
 void ccoo_in_order() {
+  const std::vector<NamedMatrix> matrices = random_matrices<A>(29, 3);
   for (const std::uint32_t k : {1U, 2U, 4U, 8U})
     for (const std::uint32_t b : {256U, 8U})
-      for (const NamedMatrix& m : random_matrices<A>(29, 3)) {
+      for (const NamedMatrix& m : matrices) {
         const HostMatrix a =
             load(encode(m.matrix, "ccoo", {{"ccoo.k", std::to_string(k)}, {"ccoo.b", std::to_string(b)}}));
         with_vectors<A>([&]<class V>(V) {
@@ -43,9 +46,10 @@ void ccoo_in_order() {
 
 template <class A>
 void amb_in_order() {
+  const std::vector<NamedMatrix> matrices = random_matrices<A>(47, 3);
   for (const Variant& variant : every_variant()) {
     if (variant.layout != "amb") continue;
-    for (const NamedMatrix& m : random_matrices<A>(47, 3)) {
+    for (const NamedMatrix& m : matrices) {
       if (!suits(m.matrix, variant)) continue;
       const Container file = open(encode(m.matrix, variant.layout, variant.settings).bytes);
       const auto& params = file.parts()[0].params;  // the segments' width, the block
@@ -75,14 +79,16 @@ void require_order_of_sjds(const CsrMatrix& matrix, const std::map<std::string, 
 
 template <class A>
 void sjds_in_order() {
-  for (const Variant& variant : every_variant()) {
-    if (variant.layout != "sjds") continue;
-    for (const int values : {0, 1, 3})
-      for (const NamedMatrix& m : random_matrices<A>(53, values)) {
+  for (const int values : {0, 1, 3}) {
+    const std::vector<NamedMatrix> matrices = random_matrices<A>(53, values);
+    for (const Variant& variant : every_variant()) {
+      if (variant.layout != "sjds") continue;
+      for (const NamedMatrix& m : matrices) {
         if (!suits(m.matrix, variant)) continue;
         INFO(variant.name() << ", " << m.name << ", values " << values);
         require_order_of_sjds<A>(m.matrix, variant.settings);
       }
+    }
   }
 }
 
@@ -128,6 +134,20 @@ void require_order(const char* layout, const CsrMatrix& matrix, const std::map<s
   });
 }
 
+/// The same of the layout's variants.
+template <class A, template <class, class> class Order>
+void require_order_of_variants(const char* layout) {
+  const std::vector<NamedMatrix> matrices = random_matrices<A>(47, 2);
+  for (const Variant& variant : every_variant()) {
+    if (variant.layout != layout) continue;
+    for (const NamedMatrix& m : matrices) {
+      if (!suits(m.matrix, variant)) continue;
+      INFO(variant.name() << ", " << m.name);
+      require_order<A, Order>(layout, m.matrix, variant.settings);
+    }
+  }
+}
+
 template <class A>
 void csell_in_order() {
   const std::array<const char*, 3> every_sums{"1", "2", "4"};
@@ -141,12 +161,7 @@ void csell_in_order() {
       require_order<A, OrderOfCsell>("csell", c.matrix, {{"csell.values", c.values}, {"csell.sums", sums}});
     }
   }
-  for (const Variant& variant : every_variant())
-    for (const NamedMatrix& m : random_matrices<A>(47, 2)) {
-      if (variant.layout != "csell" || !suits(m.matrix, variant)) continue;
-      INFO(variant.name() << ", " << m.name);
-      require_order<A, OrderOfCsell>("csell", m.matrix, variant.settings);
-    }
+  require_order_of_variants<A, OrderOfCsell>("csell");
 }
 
 template <class A>
@@ -156,12 +171,7 @@ void bitflag_in_order() {
     INFO(variant.name());
     require_order<A, OrderOfBitflag>("bitflag", c.matrix, c.settings);
   }
-  for (const Variant& variant : every_variant())
-    for (const NamedMatrix& m : random_matrices<A>(47, 2)) {
-      if (variant.layout != "bitflag" || !suits(m.matrix, variant)) continue;
-      INFO(variant.name() << ", " << m.name);
-      require_order<A, OrderOfBitflag>("bitflag", m.matrix, variant.settings);
-    }
+  require_order_of_variants<A, OrderOfBitflag>("bitflag");
 }
 
 }  // namespace
