@@ -33,11 +33,13 @@ namespace {
 
 template <class A>
 void all_correct() {
-  for (const int values : {0, 2, 3})
+  for (const int values : {0, 2, 3}) {
+    if (sanitized && (values == 2) != std::is_same_v<A, float>) continue;
     for (const NamedMatrix& m : random_matrices<A>(23, values)) {
       for (const Variant& variant : every_layout()) {
-        if (!suits(m.matrix, variant)) continue;
-        const HostMatrix a = load(encode(m.matrix, variant.layout));
+        const std::optional<Container> file = container_if_suits(m.matrix, variant);
+        if (!file) continue;
+        const HostMatrix a = HostMatrix::load(*file);
         with_vectors<A>([&]<class V>(V) {
           INFO(variant.name() << ", " << m.name << ", values " << values << ", vectors " << sizeof(V));
           const auto x = random_vector<V>(m.matrix.cols, 7);
@@ -47,6 +49,7 @@ void all_correct() {
         });
       }
     }
+  }
 }
 
 /// Rows and columns of a matrix that become a part; maps of all where a list is missing.
@@ -171,9 +174,10 @@ TEST_CASE("alpha and beta") {
     const auto x = random_vector<double>(m.matrix.cols, 1), y0 = random_vector<double>(m.matrix.rows, 2);
     const std::vector<double> nan(x.size(), std::numeric_limits<double>::quiet_NaN());
     for (const Variant& variant : every_layout()) {
-      if (!suits(m.matrix, variant)) continue;
+      const std::optional<Container> file = container_if_suits(m.matrix, variant);
+      if (!file) continue;
       INFO(variant.name() << ", " << m.name);
-      const HostMatrix a = load(encode(m.matrix, variant.layout));
+      const HostMatrix a = HostMatrix::load(*file);
       const auto sums = multiply(a, x);
       for (const double alpha : {1.0, 0.0, -2.5})
         for (const double beta : {0.0, 1.0, 0.75}) {
@@ -297,9 +301,11 @@ TEST_CASE("Inf and NaN in x reach the rows that touch them, and no others unless
     const std::uint64_t column = m.matrix.cols / 2;
     auto x = random_vector<double>(m.matrix.cols, 5);
     for (const Variant& variant : every_variant()) {
-      if (!suits(m.matrix, variant)) continue;
-      const HostMatrix a = load(encode(m.matrix, variant.layout, variant.settings));
-      const bool fill_reads_x = variant.plan(m.matrix).fill_reads_x;
+      const auto plan = plan_if_suits(m.matrix, variant.layout, {.settings = variant.settings});
+      if (!plan) continue;
+      const HostMatrix a =
+          HostMatrix::load(open(file_of(m.matrix.rows, m.matrix.cols, ValueType::f64, {*plan}, m.matrix)));
+      const bool fill_reads_x = plan->fill_reads_x;
       for (const double poison : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
         x[column] = poison;
         const auto y = multiply(a, x);
@@ -323,7 +329,8 @@ TEST_CASE("no element past the end of x is read", "[sequential]") {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   for (const NamedMatrix& m : random_matrices<double>(41, 2))
     for (const Variant& variant : every_variant()) {
-      if (!suits(m.matrix, variant)) continue;
+      const std::optional<Container> file = container_if_suits(m.matrix, variant);
+      if (!file) continue;
       const std::size_t bytes = m.matrix.cols * sizeof(double), room = (bytes + page - 1) / page * page;
       auto* const start = static_cast<std::byte*>(
           ::mmap(nullptr, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -332,7 +339,7 @@ TEST_CASE("no element past the end of x is read", "[sequential]") {
       auto* const x = reinterpret_cast<double*>(start + room - bytes);
       std::fill(x, x + m.matrix.cols, 1.0);
       std::vector<double> y(m.matrix.rows);
-      load(encode(m.matrix, variant.layout, variant.settings)).multiply<double>(1, {x, m.matrix.cols}, 0, y, 2);
+      HostMatrix::load(*file).multiply<double>(1, {x, m.matrix.cols}, 0, y, 2);
       ::munmap(start, room + page);
     }
 }
@@ -341,9 +348,10 @@ TEST_CASE("every variant of a layout gives the same bits at any number of thread
   for (const NamedMatrix& m : random_matrices<double>(61, 3)) {
     if (m.matrix.nnz() > 3000) continue;
     for (const Variant& variant : every_variant()) {
-      if (!suits(m.matrix, variant)) continue;
+      const std::optional<Container> file = container_if_suits(m.matrix, variant);
+      if (!file) continue;
       INFO(variant.name() << ", " << m.name);
-      const HostMatrix a = load(encode(m.matrix, variant.layout, variant.settings));
+      const HostMatrix a = HostMatrix::load(*file);
       const auto x = random_vector<double>(m.matrix.cols, 5);
       REQUIRE(same_bits(multiply(a, x, 1), multiply(a, x, 4)));
     }

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <string_view>
@@ -50,10 +51,10 @@ void amb_in_order() {
   for (const Variant& variant : every_variant()) {
     if (variant.layout != "amb") continue;
     for (const NamedMatrix& m : matrices) {
-      if (!suits(m.matrix, variant)) continue;
-      const Container file = open(encode(m.matrix, variant.layout, variant.settings).bytes);
-      const auto& params = file.parts()[0].params;  // the segments' width, the block
-      const HostMatrix a = HostMatrix::load(file);
+      const std::optional<Container> file = container_if_suits(m.matrix, variant);
+      if (!file) continue;
+      const auto& params = file->parts()[0].params;  // the segments' width, the block
+      const HostMatrix a = HostMatrix::load(*file);
       with_vectors<A>([&]<class V>(V) {
         INFO(variant.name() << ", " << m.name << ", vectors " << sizeof(V));
         const auto x = random_vector<V>(m.matrix.cols, 3);
@@ -64,8 +65,7 @@ void amb_in_order() {
 }
 
 template <class A>
-void require_order_of_sjds(const CsrMatrix& matrix, const std::map<std::string, std::string>& settings) {
-  const Container file = open(encode(matrix, "sjds", settings).bytes);
+void require_order_of_sjds_in(const Container& file, const CsrMatrix& matrix) {
   const std::uint64_t window_rows = file.parts()[0].params[layouts::sjds::param_window_rows];
   const HostMatrix a = HostMatrix::load(file);
   with_vectors<A>([&]<class V>(V) {
@@ -78,15 +78,21 @@ void require_order_of_sjds(const CsrMatrix& matrix, const std::map<std::string, 
 }
 
 template <class A>
+void require_order_of_sjds(const CsrMatrix& matrix, const std::map<std::string, std::string>& settings) {
+  require_order_of_sjds_in<A>(open(encode(matrix, "sjds", settings).bytes), matrix);
+}
+
+template <class A>
 void sjds_in_order() {
   for (const int values : {0, 1, 3}) {
     const std::vector<NamedMatrix> matrices = random_matrices<A>(53, values);
     for (const Variant& variant : every_variant()) {
       if (variant.layout != "sjds") continue;
       for (const NamedMatrix& m : matrices) {
-        if (!suits(m.matrix, variant)) continue;
+        const std::optional<Container> file = container_if_suits(m.matrix, variant);
+        if (!file) continue;
         INFO(variant.name() << ", " << m.name << ", values " << values);
-        require_order_of_sjds<A>(m.matrix, variant.settings);
+        require_order_of_sjds_in<A>(*file, m.matrix);
       }
     }
   }
@@ -120,8 +126,7 @@ void sjds_of_nodes_and_grids() {
 
 /// Requires the order of additions of csell or bitflag, which its Order has.
 template <class A, template <class, class> class Order>
-void require_order(const char* layout, const CsrMatrix& matrix, const std::map<std::string, std::string>& settings) {
-  const Container file = open(encode(matrix, layout, settings).bytes);
+void require_order(const CsrMatrix& matrix, const Container& file) {
   const HostMatrix a = HostMatrix::load(file);
   with_vectors<A>([&]<class V>(V) {
     INFO("vectors " << sizeof(V));
@@ -134,6 +139,11 @@ void require_order(const char* layout, const CsrMatrix& matrix, const std::map<s
   });
 }
 
+template <class A, template <class, class> class Order>
+void require_order(const char* layout, const CsrMatrix& matrix, const std::map<std::string, std::string>& settings) {
+  require_order<A, Order>(matrix, open(encode(matrix, layout, settings).bytes));
+}
+
 /// The same of the layout's variants.
 template <class A, template <class, class> class Order>
 void require_order_of_variants(const char* layout) {
@@ -141,9 +151,10 @@ void require_order_of_variants(const char* layout) {
   for (const Variant& variant : every_variant()) {
     if (variant.layout != layout) continue;
     for (const NamedMatrix& m : matrices) {
-      if (!suits(m.matrix, variant)) continue;
+      const std::optional<Container> file = container_if_suits(m.matrix, variant);
+      if (!file) continue;
       INFO(variant.name() << ", " << m.name);
-      require_order<A, Order>(layout, m.matrix, variant.settings);
+      require_order<A, Order>(m.matrix, *file);
     }
   }
 }

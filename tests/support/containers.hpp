@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -99,16 +100,20 @@ inline encoder::PartPlan plan_of(const CsrView& a, std::string_view layout, cons
   return encoder::find_layout_encoder(layout).plan(encoder::PartMatrix::whole(a, options), options);
 }
 
-/// Whether tests of many matrices take this one in this layout: not if padding makes megabytes of it, or if the layout
-/// refuses it.
-inline bool suits(const CsrView& a, std::string_view layout, const encoder::PlanOptions& options = {}) {
+/// The same if tests of many matrices take this one in this layout: nothing if padding makes megabytes of it, or if the
+/// layout refuses it.
+inline std::optional<encoder::PartPlan> plan_if_suits(const CsrView& a, std::string_view layout,
+                                                      const encoder::PlanOptions& options = {}) {
   try {
-    return plan_of(a, layout, options).device_bytes() <=
-           std::max(encoder::always_allowed, encoder::max_growth * a.bytes());
+    encoder::PartPlan plan = plan_of(a, layout, options);
+    if (plan.device_bytes() <= std::max(encoder::always_allowed, encoder::max_growth * a.bytes())) return plan;
   } catch (const Error& e) {
     if (e.code() != errc::unsupported) throw;
-    return false;
   }
+  return std::nullopt;
+}
+inline bool suits(const CsrView& a, std::string_view layout, const encoder::PlanOptions& options = {}) {
+  return plan_if_suits(a, layout, options).has_value();
 }
 
 /// A file with these parts, as they were planned, of a matrix of which they need not be all. `whole`: the entries of

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,13 @@ inline std::vector<Variant> every_variant() {
 /// refuses it.
 inline bool suits(const CsrView& a, const Variant& variant) {
   return suits(a, variant.layout, {.settings = variant.settings});
+}
+
+/// A container of the matrix in this variant, for which it is planned once, if it suits.
+inline std::optional<Container> container_if_suits(const CsrView& a, const Variant& variant) {
+  const std::optional<encoder::PartPlan> plan = plan_if_suits(a, variant.layout, {.settings = variant.settings});
+  if (!plan) return std::nullopt;
+  return open(file_of(a.rows(), a.cols(), a.value_type(), {*plan}, a));
 }
 
 }  // namespace spmvpack::test
