@@ -17,6 +17,8 @@
 #include "spmvpack/generators/kinds.hpp"
 #include "spmvpack/generators/matrix_build.hpp"
 
+SPMVPACK_TEST_ONCE_FROM_HERE
+
 namespace spmvpack::test {
 namespace {
 

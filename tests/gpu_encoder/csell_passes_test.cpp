@@ -15,6 +15,8 @@
 #include "spmvpack/generators/kinds.hpp"
 #include "spmvpack/generators/matrix_build.hpp"
 
+SPMVPACK_TEST_ONCE_FROM_HERE
+
 namespace spmvpack::gpu_encoder {
 
 template PlannedPart plan_csell(const OnHost&, const Csr&, const PartOptions&);

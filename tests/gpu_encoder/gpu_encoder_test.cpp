@@ -10,6 +10,8 @@
 #include "requests.hpp"
 #include "spmvpack/encoder/time_model.hpp"
 
+SPMVPACK_TEST_ONCE_FROM_HERE
+
 namespace spmvpack::test {
 namespace {
 

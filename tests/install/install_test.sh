@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs spmvpack and uses it from outside: CMake package, pkg-config, command; static, shared, Debian packages.
 #
-# usage: install_test.sh SOURCE BUILD     BUILD: a finished static build; $CXX, $CMAKE, $LAUNCHER, $WERROR, $UNITY, $LARGE_GROUPS as there
+# usage: install_test.sh SOURCE BUILD     BUILD: a finished static build; $CXX, $CMAKE, $LAUNCHER, $WERROR, $UNITY,
+#                                         $LARGE_GROUPS as there
 source=$1 build=$2
 # shellcheck source=tests/install/common.sh
 source "$source/tests/install/common.sh"
