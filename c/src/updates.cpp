@@ -21,11 +21,19 @@ using spmvpack::gpu_loader::Stream;
 namespace spmvpack::c {
 namespace {
 
+/// The type of new values, or of their list. Error (usage) if it is complex.
+ValueType real_type(spmvpack_type type) {
+  const ValueType real = type_of(type);
+  if (holds_complex(real))
+    throw Error(errc::usage, "new values, and lists of them, are real", {}, "use SPMVPACK_F32 or SPMVPACK_F64");
+  return real;
+}
+
 /// Calls f with the span of `count` values.
 template <class F>
 void with_values(spmvpack_type type, const void* values, std::uint64_t count, F&& f) {
   if (count != 0) require_pointer(values, "values");
-  dispatch(type_of(type), [&]<class T>(T) { f(std::span(static_cast<const T*>(values), count)); });
+  dispatch(real_type(type), [&]<class T>(T) { f(std::span(static_cast<const T*>(values), count)); });
 }
 
 /// map.sum() of what C has. where: threads or a stream.
@@ -34,7 +42,7 @@ void sum(const Map& map, std::uint64_t nnz, std::uint64_t list_size, spmvpack_ty
          spmvpack_insert_mode mode, void* values, Where where) {
   require(mode == SPMVPACK_INSERT || mode == SPMVPACK_ADD, "no such mode");
   if (nnz != 0) require_pointer(values, "values");
-  dispatch(type_of(value_type), [&]<class T>(T) {
+  dispatch(real_type(value_type), [&]<class T>(T) {
     map.sum(std::span(static_cast<const T*>(list), list == nullptr ? 0 : list_size),
             std::span(static_cast<T*>(values), nnz), mode == SPMVPACK_ADD ? InsertMode::add : InsertMode::insert,
             where);

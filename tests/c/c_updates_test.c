@@ -36,6 +36,7 @@ static int updated(void) {
   REQUIRE(spmvpack_host_update_values(m, SPMVPACK_F64, NULL, 5, 1) == SPMVPACK_USAGE);
   REQUIRE(spmvpack_host_update_values(m, SPMVPACK_F32, other, 5, 1) == SPMVPACK_USAGE);
   REQUIRE(spmvpack_host_update_values(m, SPMVPACK_C128, other, 5, 1) == SPMVPACK_USAGE);
+  REQUIRE(strstr(spmvpack_error_text(), "new values, and lists of them, are real") != NULL);
   REQUIRE(spmvpack_host_update_values(NULL, SPMVPACK_F64, other, 5, 1) == SPMVPACK_USAGE);
   REQUIRE(spmvpack_host_update_values(m, SPMVPACK_F64, other, 5, 2) == SPMVPACK_OK);
   REQUIRE(spmvpack_host_multiply(m, SPMVPACK_F64, &alpha, x, &beta, y, 2) == SPMVPACK_OK);

@@ -16,10 +16,10 @@ namespace spmvpack::sources {
 bool is_npz(ByteStream& bytes);
 
 /// Reads the matrix. Values are f64, f32, c128 or c64 as in the file, integers and booleans f64, which must hold them
-/// exactly (the field is then integer); options.value_type has no meaning. Entries that repeat are added up in their order; zeros
-/// are kept, those within blocks, too, but not those of diagonals, which are fill. As in SciPy, entries end where the
-/// last pointer of csr, csc or bsr says, and members of other names do not count. Errors: errc::bad_input at
-/// "A.npz(data.npy)" and the like; errc::unsupported (other values or formats, sparse arrays that are no matrix);
+/// exactly (the field is then integer); options.value_type has no meaning. Entries that repeat are added up in their
+/// order; zeros are kept, those within blocks, too, but not those of diagonals, which are fill. As in SciPy, entries
+/// end where the last pointer of csr, csc or bsr says, and members of other names do not count. Errors: errc::bad_input
+/// at "A.npz(data.npy)" and the like; errc::unsupported (other values or formats, sparse arrays that are no matrix);
 /// errc::out_of_memory.
 SourceMatrix read_npz(std::shared_ptr<ByteStream> bytes, const std::string& path, const TextOptions& options);
 
