@@ -67,6 +67,9 @@ function(spmvpack_set_options target)
   # compared bit for bit across compilers and devices.
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:C,CXX>:-ffp-contract=off>" "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-ffp-contract=off>")
+  if(spmvpack_cuda_compression)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:${spmvpack_cuda_compression}>)
+  endif()
   # Warnings are for who changes the code: pip, which compiles a twentieth less without, has none. -Wconversion would
   # flag CUDA's own headers.
   if(SPMVPACK_WERROR OR NOT SPMVPACK_PYTHON)

@@ -77,7 +77,7 @@ stage_archs() {
   local bytes
   bytes=$(stat -c %s build/package/stripped)
   printf 'The packaged command takes %d bytes.\n' "$bytes"
-  ((bytes < 40000000)) # CUDA 13 compresses; older ones do not
+  ((bytes < 40000000)) # with CUDA 13, whose compression is for size; with older ones it is not
 }
 
 case ${1:-all} in
