@@ -273,7 +273,10 @@ std::vector<Counter> work_of(const Plan& plan, std::uint64_t rows, const XSector
   std::uint64_t at_once = plan.parts.empty() ? 1 : most_columns, vector_elements = 0, y_passes = 1;
   ColumnsWork more;
   for (const PartPlan& part : plan.parts) {
-    const ColumnsWork of_part = columns_on(aim, part.info.layout, part.info.nnz, part.columns);
+    // Complex columns are multiplied one by one.
+    const ColumnsWork of_part = holds_complex(part.info.value_type)
+                                    ? ColumnsWork{}
+                                    : columns_on(aim, part.info.layout, part.info.nnz, part.columns);
     at_once = std::min(at_once, of_part.at_once);
     for (const Counter& c : of_part.each) add(more.each, c.name, c.value);
     for (const Counter& c : of_part.pass) add(more.pass, c.name, c.value);

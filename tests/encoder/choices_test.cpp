@@ -2,6 +2,7 @@
 // has to do besides.
 
 #include <algorithm>
+#include <complex>
 
 #include "catch.hpp"
 #include "spmvpack/container/layouts/csell.hpp"
@@ -218,6 +219,10 @@ TEST_CASE("several columns take as many times one, but where kernels take them a
   CHECK(merge.parts[0].columns.at_once == 1);
   for (const std::uint64_t columns : {std::uint64_t{0}, encoder::most_columns + 1})
     CHECK_THROWS_WITH(work(planned("csr"), columns), Catch::Contains("give 1 to 1024"));
+  CsrMatrix complex = generated("random --rows 3000 --per-row 7");
+  complex.values = Array<std::complex<double>>(complex.nnz());
+  const encoder::Plan by_one = encoder::find_strategy("csr").plan(complex, {});
+  CHECK(equal(encoder::work_of(by_one, a.rows, x), work(by_one, 20, encoder::Target::host), 20));
   const encoder::Plan none = encoder::find_strategy("csell").plan(allocate_csr(0, 0, 0, ValueType::f64), {});
   CHECK(encoder::predicted_seconds(encoder::work_of(none, 0, {}, {.columns = 8}), encoder::Target::gpu) < 1e-3);
 }
