@@ -36,14 +36,14 @@ std::vector<V> multiply(const HostMatrix& a, Operation operation, V alpha, const
   return of_y.get();
 }
 
-/// Whether each of several columns becomes y, and nothing else changes.
+/// Whether each of several columns becomes y, except for which NaN a NaN is, and nothing else changes.
 template <class V>
 bool columns_are_alike(const HostMatrix& a, Operation operation, V alpha, const std::vector<V>& x, V beta,
                        const std::vector<V>& y0, const std::vector<V>& y, const Storage& storage) {
   StoredColumns<V> all_x({x, x, x}, x.size(), storage), all_y({y0, y0, y0}, y0.size(), storage);
   const StoredColumns<V> expected({y, y, y}, y.size(), storage);
   a.multiply<V>(alpha, all_x.view(), beta, all_y.view(), 1, describe<V>(operation));
-  return same_bits(all_y.memory, expected.memory);
+  return same_bits_or_nan(all_y.memory, expected.memory);
 }
 
 template <class V>

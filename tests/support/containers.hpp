@@ -124,6 +124,7 @@ inline std::vector<std::byte> file_of(std::uint64_t rows, std::uint64_t cols, Va
   source.facts.rows = rows;
   source.facts.cols = cols;
   source.facts.value_type = type;
+  if (holds_complex(type)) source.facts.field = Field::complex;
   for (const encoder::PartPlan& part : parts) {
     source.facts.nnz += part.info.nnz;
     source.parts.push_back(encoder::part_source(part, whole));
