@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <boost/program_options/value_semantic.hpp>
-#include <cmath>
 #include <complex>
 #include <span>
 #include <type_traits>
@@ -13,6 +12,7 @@
 #include "output.hpp"
 #include "progress.hpp"
 #include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/narrowing.hpp"
 #include "spmvpack/container/base/text.hpp"
 #include "spmvpack/container/base/value_text.hpp"
 #include "spmvpack/gpu_loader/device_matrix.hpp"
@@ -51,14 +51,6 @@ std::string details() {
          "  spmvpack encode A.mtx --transpose && spmvpack multiply A.spmvc --transpose\n";
 }
 
-template <class T>
-bool is_infinite(T value) {
-  if constexpr (is_complex_type<T>)
-    return std::isinf(value.real()) || std::isinf(value.imag());
-  else
-    return std::isinf(value);
-}
-
 Operation operation_of(const Invocation& invocation) {
   const bool transpose = invocation.flag("transpose"), conjugate = invocation.flag("conjugate-transpose");
   if (transpose && conjugate)
@@ -80,7 +72,7 @@ CountedVector<T> read_x(const Invocation& invocation, std::uint64_t size, std::s
   CountedVector<T> rounded(size);
   for (std::uint64_t i = 0; i < size; ++i) {
     rounded[i] = static_cast<T>(x[i]);
-    if (is_infinite(rounded[i]) && !is_infinite(x[i]))
+    if (is_beyond(x[i], rounded[i]))
       throw Error(errc::bad_input,
                   fmt::format("x[{}] is {}, too large for {}", i + 1, value_text(x[i]), to_string(value_type_of<T>)),
                   path, fmt::format("encode the matrix as {}, or scale x", to_string(value_type_of<Wide>)));

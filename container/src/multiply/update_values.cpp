@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cmath>
 
 #include "layouts/value_functions.hpp"
+#include "spmvpack/container/base/narrowing.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/layouts/registry.hpp"
 
@@ -93,7 +93,7 @@ Array<float> rounded(std::span<const double> values, int threads) {
   constexpr std::uint64_t piece = std::uint64_t{1} << 16;
   parallel_items(values.size(), piece, threads, [&](std::uint64_t k) {
     to[k] = static_cast<float>(values[k]);
-    if (std::isinf(to[k]) && !std::isinf(values[k]))
+    if (is_beyond(values[k], to[k]))
       throw Error(errc::bad_input, fmt::format("value {}, {}, is beyond f32", k, values[k]), {},
                   "encode the matrix as f64");
   });

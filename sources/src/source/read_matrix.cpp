@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -14,6 +13,7 @@
 #include "source/text_readers.hpp"
 #include "source/text_source.hpp"
 #include "spmvpack/container/base/memory.hpp"
+#include "spmvpack/container/base/narrowing.hpp"
 #include "spmvpack/container/base/parallel.hpp"
 #include "spmvpack/container/base/text.hpp"
 #include "spmvpack/container/base/value_text.hpp"
@@ -64,14 +64,6 @@ Container open_container(const std::string& path, ByteStream& file, std::uint64_
   return Container::open(std::make_shared<StreamContents>(file, memory_limit), file.name(), memory_limit);
 }
 
-template <class T>
-bool is_infinite(T value) {
-  if constexpr (is_complex_type<T>)
-    return std::isinf(value.real()) || std::isinf(value.imag());
-  else
-    return std::isinf(value);
-}
-
 /// Rounds the values of the matrix from Wide to Narrow; the provenance records how much was lost.
 template <class Wide, class Narrow>
 void round(SourceMatrix& source, const std::string& path, int threads) {
@@ -88,7 +80,7 @@ void round(SourceMatrix& source, const std::string& path, int threads) {
     for (std::uint64_t k = begin; k < end; ++k) {
       to[k] = static_cast<Narrow>(from[k]);
       zeros_here += to[k] == Narrow{0} ? 1 : 0;
-      if (is_infinite(to[k]) && !is_infinite(from[k]))
+      if (is_beyond(from[k], to[k]))
         throw Error(errc::bad_input,
                     fmt::format("the value {} of entry {} is beyond {}", value_text(from[k]), k,
                                 to_string(value_type_of<Narrow>)),
